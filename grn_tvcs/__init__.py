@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from grn_tvcs.comparison.comparison import Comparison, compare
+    from grn_tvcs.comparison.compare import compare
+    from grn_tvcs.comparison.comparison import Comparison
     from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.comparison.edges import Difference
     from grn_tvcs.comparison.several import Comparisons, compare_all
@@ -67,7 +68,8 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "comparison.comparison": "Comparison compare",
+        "comparison.compare": "compare",
+        "comparison.comparison": "Comparison",
         "comparison.conditions": "read_conditions",
         "comparison.edges": "Difference",
         "comparison.several": "Comparisons compare_all",

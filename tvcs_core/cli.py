@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.command.options import file_option, program, recorded, with_options
+from tvcs_core.command.options import NOT_RECORDED, file_option, program, recorded, with_options
 from tvcs_core.command.results import refuse_file, write_with_record
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, run
 from tvcs_core.files.display import did_you_mean
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
 
 app = program("Project a matrix onto caps on its rows, its columns and their total.")
-
-RECORDED = ("row_cap", "col_cap", "total", "names", "method")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,21 +35,29 @@ class ProjectOptions:
         ),
     ]
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
+        Path,
+        typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads."),
+        NOT_RECORDED,
     ]
     row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per row.")] = None
     col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per column.")] = None
     total: Annotated[int | None, typer.Option(min=0, help="Most entries in total.")] = None
     row_caps: Annotated[
-        Path | None, file_option("A cap for each row: one integer per line, in order.")
+        Path | None,
+        file_option("A cap for each row: one integer per line, in order."),
+        NOT_RECORDED,  # an input, as the next one
     ] = None
-    col_caps: Annotated[Path | None, file_option("A cap for each column, as in --row-caps.")] = None
+    col_caps: Annotated[
+        Path | None, file_option("A cap for each column, as in --row-caps."), NOT_RECORDED
+    ] = None
     names: Annotated[
         bool,
         typer.Option("--names", help="The first row and the first column of a table are names."),
     ] = False
     method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact"
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FILE if it exists."), NOT_RECORDED
+    ] = False
 
     def inputs(self) -> list[Path]:
         """Return all input files."""
@@ -90,7 +96,7 @@ def project(given: ProjectOptions) -> None:
     projection, seconds = _project(given, V, constraint)
     record = run_record(
         "tvcs project",
-        recorded(given, RECORDED),
+        recorded(given),
         seed=None,
         inputs=given.inputs(),
         shape=list(projection.constraint.shape),

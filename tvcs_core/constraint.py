@@ -157,14 +157,9 @@ class TVCS:
         """
         if row_of is None and col_of is None:
             raise ValueError("row_of and col_of: at least one must be given, found None for both")
-        rows = None if row_of is None else _labels("row_of", row_of)
-        cols = None if col_of is None else _labels("col_of", col_of)
-        given = rows if rows is not None else cols
-        assert given is not None
-        if rows is None:
-            rows = np.full(given.shape, -1, dtype=np.int64)
-        if cols is None:
-            cols = np.full(given.shape, -1, dtype=np.int64)
+        none = np.full(np.asarray(col_of if row_of is None else row_of).shape, -1)
+        rows = _labels("row_of", none if row_of is None else row_of)
+        cols = _labels("col_of", none if col_of is None else col_of)
         if rows.shape != cols.shape:
             raise ValueError(
                 f"row_of and col_of must have one shape, found {rows.shape} and {cols.shape}"
@@ -221,10 +216,7 @@ class TVCS:
         if self.row_of is None or self.col_of is None:
             n_rows, n_cols = self.shape
             return np.full(n_rows, n_cols), np.full(n_cols, n_rows)
-        return (
-            _count(self.row_of, self.row_caps.size),
-            _count(self.col_of, self.col_caps.size),
-        )
+        return _count(self.row_of, self.row_caps.size), _count(self.col_of, self.col_caps.size)
 
     def labels_at(
         self, positions: NDArray[np.int64]
@@ -293,7 +285,7 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
     try:
         n_rows, n_cols = (operator.index(side) for side in shape)
     except (TypeError, ValueError):
-        raise ValueError(f"shape must be two integers >= 1, found {shape!r}") from None
+        n_rows = n_cols = 0
     if n_rows < 1 or n_cols < 1:
         raise ValueError(f"shape must be two integers >= 1, found {shape!r}")
     return n_rows, n_cols
@@ -305,12 +297,8 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"{name} must hold at least one label, found none")
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers >= -1, found {array.dtype}")
-    if array.min() < -1:
-        at = np.unravel_index(int(array.argmin()), array.shape)
-        raise ValueError(f"{name} must be >= -1, but {name}{_at(at)} is {array.min()}")
-    if array.max() > np.iinfo(np.int64).max:
-        at = np.unravel_index(int(array.argmax()), array.shape)
-        raise ValueError(f"{name} must be below 2**63, but {name}{_at(at)} is {array.max()}")
+    _refuse(name, array, array < -1, ">= -1")
+    _refuse(name, array, array > np.iinfo(np.int64).max, "below 2**63")
     return array.astype(np.int64)
 
 
@@ -318,13 +306,9 @@ def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np
     """Return the size of every group; the length of a vector of caps fixes the number of groups."""
     n_groups = int(labels.max()) + 1
     n_caps = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
-    if caps is not None and n_caps:
-        if n_groups > n_caps:
-            at = np.unravel_index(int(labels.argmax()), labels.shape)
-            raise ValueError(
-                f"{view}_of must be below the number of {view}_caps ({n_caps}), "
-                f"but {view}_of{_at(at)} is {n_groups - 1}"
-            )
+    if n_caps:
+        below = f"below the number of {view}_caps ({n_caps})"
+        _refuse(f"{view}_of", labels, labels >= n_caps, below)
         n_groups = int(n_caps)
     elif n_groups > labels.size + MAX_EMPTY_GROUPS:
         at = np.unravel_index(int(labels.argmax()), labels.shape)
@@ -348,8 +332,7 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(caps)
     if array.dtype.kind == "f" and array.size:
         whole = np.isfinite(array) & (array == np.floor(array))
-        if not whole.all():
-            _refuse_cap(name, array, ~whole, "an integer")
+        _refuse(name, array, ~whole, "an integer")
     elif array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers >= 0, found {array.dtype}")
     if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):
@@ -357,14 +340,15 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
             f"{name} must be one integer or {sizes.size} of them, one per group, "
             f"found shape {array.shape}"
         )
-    if (array < 0).any():
-        _refuse_cap(name, array, array < 0, ">= 0")
+    _refuse(name, array, array < 0, ">= 0")
     return _frozen(np.minimum(array, sizes).astype(np.int64))
 
 
-def _refuse_cap(name: str, caps: NDArray[Any], wrong: NDArray[np.bool_], expected: str) -> None:
-    at = np.unravel_index(int(np.argmax(wrong)), caps.shape)
-    raise ValueError(f"{name} must be {expected}, but {name}{_at(at)} is {caps[at]}")
+def _refuse(name: str, array: NDArray[Any], wrong: NDArray[np.bool_], expected: str) -> None:
+    """Refuse the first wrong value, if there is one."""
+    if wrong.any():
+        at = np.unravel_index(int(np.argmax(wrong)), array.shape)
+        raise ValueError(f"{name} must be {expected}, but {name}{_at(at)} is {array[at]}")
 
 
 def _at(index: tuple[Any, ...]) -> str:

@@ -26,7 +26,7 @@ MODEL = "independent"  # of the tables; the model of dependence: benchmarks/crow
 
 @dataclass(frozen=True)
 class Case:
-    """One policy on one split of one set; see `crowd_tvcs.routing.replay.Outcome`."""
+    """One policy on one split of one set; see `crowd_tvcs.routing.outcomes.Outcome`."""
 
     data: str
     per_class: int

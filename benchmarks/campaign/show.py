@@ -14,7 +14,7 @@ from benchmarks.campaign import online
 from benchmarks.campaign.online import FRESH, TUNED
 from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case
 from benchmarks.pages import figure_style, fill, save, standard_error, table
-from crowd_tvcs.routing.replay import NO_LIMIT
+from crowd_tvcs.routing.outcomes import NO_LIMIT
 
 WANTED = 0.95
 GOLD_PRICE = online.WORKERS * online.GOLD / online.TASKS  # gold labels per task

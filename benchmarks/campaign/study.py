@@ -18,7 +18,7 @@ from benchmarks.campaign import online
 from benchmarks.campaign.online import FRESH, TUNED
 from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case, replay_split
 from benchmarks.study import complete, load, options, run
-from crowd_tvcs.routing.replay import NO_LIMIT
+from crowd_tvcs.routing.outcomes import NO_LIMIT
 
 SPLITS = range(10)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs import Plan, Quality, assign, sampled_accuracy, simulate
-from crowd_tvcs.routing.replay import NO_LIMIT
+from crowd_tvcs.routing.outcomes import NO_LIMIT
 
 SIZES = {"100x1000": (100, 1000), "200x10000": (200, 10000)}
 FAMILIES = ("iid", "worker", "skilldiff", "topic")
@@ -170,7 +170,7 @@ class Policy:
     Attributes
     ----------
     data, model, policy, labels, splits
-        As in `Claim` and `crowd_tvcs.routing.replay.Outcome`.
+        As in `Claim` and `crowd_tvcs.routing.outcomes.Outcome`.
     claimed, reached, reached_error
         As in `Claim`.
     ahead, ahead_error

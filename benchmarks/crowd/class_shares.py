@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
-from crowd_tvcs.routing.replay import NO_LIMIT, Split, draw_split
+from crowd_tvcs.routing.outcomes import NO_LIMIT
+from crowd_tvcs.routing.replay import Split, draw_split
 from crowd_tvcs.routing.routing import next_batch
 from crowd_tvcs.skills.vote import posterior
 

@@ -42,7 +42,8 @@ from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import standard_error
 from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
-from crowd_tvcs.routing.replay import NO_LIMIT, Split, adaptive, draw_split
+from crowd_tvcs.routing.outcomes import NO_LIMIT
+from crowd_tvcs.routing.replay import Split, adaptive, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.vote import vote

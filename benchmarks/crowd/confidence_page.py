@@ -21,7 +21,7 @@ from benchmarks.crowd.cases import (
     Policy,
 )
 from benchmarks.pages import fill, plain, signed, table
-from crowd_tvcs.routing.replay import NO_LIMIT
+from crowd_tvcs.routing.outcomes import NO_LIMIT
 
 OURS, BAYES = MODELS
 LEAST_LOSS = 0.003  # of accuracy, that counts as one

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from benchmarks.crowd.class_shares import bought
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold, with_shared_classes
-from crowd_tvcs.routing.replay import NO_LIMIT, draw_split
+from crowd_tvcs.routing.outcomes import NO_LIMIT
+from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.reliability import (
     confidence_threshold,

@@ -162,13 +162,7 @@ def judge(
     slot: PairRow | None,
     code: int,
 ) -> str:
-    """Decide whether an answer can be taken: its slot is open, or lapsed and still free.
-
-    Raises
-    ------
-    RejectedError
-        If not.
-    """
+    """Decide whether an answer can be taken: its slot is open, or lapsed and still free."""
     if slot is None:
         raise RejectedError(f"task {row.name!r} was not given to worker {who.name!r}")
     if slot.state == ANSWERED and slot.label is not None:
@@ -214,13 +208,7 @@ def release(connection: Connection, settings: Settings, number: int) -> int:
 
 
 def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
-    """Return the worker that was found.
-
-    Raises
-    ------
-    RejectedError
-        If there is none of this name.
-    """
+    """Return the worker that was found."""
     if not found:
         raise RejectedError(f"there is no worker {name!r} in this campaign")
     return found[0]

@@ -28,13 +28,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import CalibrationBin
 
+WHERE_GIVEN = ("common_error", "kinds", "dependence", "error_model")  # recorded there alone
 MOST_COMPARED = 200_000  # workers x tasks up to which a cheap method is compared; takes 1 s
-
-RECORDED = (
-    "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
-    "classes", "class_prior", "confusion", "money", "budget", "prior", "method", "time_limit",
-    "skills", "common_error", "kinds", "dependence",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,16 +58,12 @@ class AssignOptions:
     def recorded(self) -> dict[str, Any]:
         """Return every option that changes the result except the seed; files by their names."""
         asked = self.asked
-        own = {"class_prior": asked.class_chances, "money": asked.limit}
-        out = recorded(self, RECORDED) | own | {"common_error": asked.error}
-        if asked.error == 0.0:
-            del out["common_error"]
-        if self.crowd.kinds is None:
-            del out["kinds"]
-        del out["dependence"]
-        if asked.dependence_path is not None:
-            out["dependence"] = asked.dependence_path.name
-        return out
+        path = asked.dependence_path
+        own: dict[str, Any] = {"class_prior": asked.class_chances, "money": asked.limit}
+        own |= {"common_error": asked.error or None, "dependence": path and path.name}
+        out = recorded(self) | own | {"error_model": None}  # which the common error holds
+        gone = {name for name in WHERE_GIVEN if out[name] is None}
+        return {name: value for name, value in out.items() if name not in gone}
 
     @cached_property
     def asked(self) -> Demands:

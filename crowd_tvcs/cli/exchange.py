@@ -122,7 +122,7 @@ def export(given: ExportOptions) -> None:
         raise ValueError(f"--format must be one of {TOOLS}, found {tool!r}")
     chosen = FORMATS[tool]
     inputs = [plan / "assignment.csv" if plan.is_dir() else plan, tasks]
-    parameters = recorded(given, ("format", "tasks"))
+    parameters = recorded(given)
     with results("crowd-tvcs export", given, parameters, inputs=inputs) as written:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
@@ -167,9 +167,7 @@ def import_answers(given: ImportOptions) -> None:
     with results(
         "crowd-tvcs import",
         given,
-        recorded(given, ("format", "question", "task_field", "accounts"))
-        | {name: value for name in OPTIONAL if (value := getattr(given, name))}
-        | given.cleaning.recorded,
+        {name: v for name, v in recorded(given).items() if v or name not in OPTIONAL},
         inputs=[*files, accounts],
         left_out=found.left_out,
     ) as written:

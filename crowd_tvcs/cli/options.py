@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
-from tvcs_core.command.options import Seed, file_option, number_option
+from tvcs_core.command.options import NOT_RECORDED, Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
@@ -124,6 +124,7 @@ class Demands:
             help="Maximum total working time of all answers, by the column minutes of --workers; "
             "recorded as money.",
         ),
+        NOT_RECORDED,
     ] = None
 
     common_error: Annotated[

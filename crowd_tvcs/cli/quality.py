@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
 SUGGESTIONS = ("task", "answers", "variance_reduction")
 CONFUSION = ("worker", "label", "answer", "probability")
-RECORDED = (
-    "gold", "tasks", "wide", "classes", "per_class", "prior", "interval", "semi_supervised",
-    "force_semi_supervised", "error_model", "suggest_gold",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +125,7 @@ def quality(given: QualityOptions) -> None:
     with results(
         "crowd-tvcs quality",
         given,
-        recorded(given, RECORDED)
-        | given.cleaning.recorded
-        | {"class_shares": shares, "dependence": dependence},
+        recorded(given) | {"class_shares": shares, "dependence": dependence},
         inputs=[given.answers, given.gold, given.tasks],
         layout=table.layout,
     ) as out:

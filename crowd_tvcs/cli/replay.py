@@ -34,8 +34,6 @@ from tvcs_core.command.shell import guarded, print_message
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
 
-RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior", "error_model")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayOptions:
@@ -72,7 +70,7 @@ def replay(given: ReplayOptions) -> None:
     gold.
     """
     from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.routing.replay import Outcome, averages
+    from crowd_tvcs.routing.outcomes import Outcome, averages
     from crowd_tvcs.routing.replay import replay as replay_answers
 
     wanted = integers("--labels", given.labels)
@@ -111,10 +109,11 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
     """Return the options for ``run.json``; classes and the rule for duplicates if given."""
     from crowd_tvcs.answers.class_prevalence import STRENGTH
 
-    named = {} if given.classes is None else {"classes": given.classes}
     strength = STRENGTH if given.prior is None else None
-    kept = recorded(given, RECORDED) | named | given.cleaning.recorded
-    return kept | {"class_shares_strength": strength}
+    kept = recorded(given) | {"truth": given.truth.name, "class_shares_strength": strength}
+    if given.classes is None:
+        del kept["classes"]
+    return kept
 
 
 def _print_shares(table: Answers, known: Gold, gold_share: float) -> None:

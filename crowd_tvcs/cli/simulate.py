@@ -21,7 +21,6 @@ from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
 NAME = "crowd-tvcs simulate"
-RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "full_answers")
 OF_MODELS = ("models", "shared_within", "shared_across", "difficulty_spread")
 
 
@@ -112,7 +111,8 @@ def simulate(given: SimulateOptions) -> None:
         n_gold=given.gold,
         rng=given.seed,
     )
-    with results(NAME, given, recorded(given, RECORDED), seed=given.seed) as out:
+    parameters = {name: value for name, value in recorded(given).items() if name not in OF_MODELS}
+    with results(NAME, given, parameters, seed=given.seed) as out:
         write_crowd(crowd, out.folder, full_answers=given.full_answers)
     print_message(
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
@@ -135,8 +135,7 @@ def _simulate_models(given: SimulateOptions) -> None:
         rng=given.seed,
         **{name: value for name, value in asked.items() if value is not None},
     )
-    parameters = recorded(given, (*RECORDED, *OF_MODELS))
-    with results(NAME, given, parameters, seed=given.seed) as out:
+    with results(NAME, given, recorded(given), seed=given.seed) as out:
         write_models(crowd, out.folder, full_answers=given.full_answers)
     print_message(
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "

@@ -23,7 +23,14 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
 )
 from crowd_tvcs.cli.recorded.scale import vote_by_scale
-from tvcs_core.command.options import Force, OutFolder, file_option, recorded, with_options
+from tvcs_core.command.options import (
+    NOT_RECORDED,
+    Force,
+    OutFolder,
+    file_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.vote import Votes
 
 BYTES_OF_A_VOTE = 32  # a probability of 8 bytes, kept four times
-RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "error_model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +73,9 @@ class VoteOptions:
             "gave. The label is then the median of a latent score, and workers.csv has each "
             "worker's bias, scale, noise and lapses.",
         ),
+        NOT_RECORDED,
     ] = None
-    seed: Annotated[int, typer.Option(help="Random seed; only --scale uses it.")] = 0
+    seed: Annotated[int, typer.Option(help="Random seed; only --scale uses it."), NOT_RECORDED] = 0
     force: Force = False
 
     @property
@@ -112,8 +119,7 @@ def vote(given: VoteOptions) -> None:
     with results(
         "crowd-tvcs vote",
         given,
-        recorded(given, RECORDED)
-        | given.cleaning.recorded
+        recorded(given)
         | {"method": used, "class_shares": shares}
         | {"dependence": None if dependence is None else dependence.as_json()}
         | facts,

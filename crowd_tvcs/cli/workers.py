@@ -17,6 +17,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.arguments import check_number
 from tvcs_core.command.options import (
+    NOT_RECORDED,
     Force,
     OutFolder,
     file_option,
@@ -30,7 +31,6 @@ from tvcs_core.command.shell import guarded, print_message
 if TYPE_CHECKING:
     from crowd_tvcs.behaviour.worker_review import WorkerReview
 
-RECORDED = ("gold", "workers", "classes", "min_quality", "fdr", "interval")
 ORDER = ("stop", "train", "more gold", "keep")
 
 
@@ -59,7 +59,7 @@ class WorkersOptions:
     interval: Annotated[
         float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
-    rows: Annotated[int, number_option("Number of workers to print.")] = 20
+    rows: Annotated[int, number_option("Number of workers to print."), NOT_RECORDED] = 20
     force: Force = False
 
 
@@ -90,7 +90,7 @@ def workers(given: WorkersOptions) -> None:
     with results(
         "crowd-tvcs workers",
         given,
-        recorded(given, RECORDED) | given.cleaning.recorded,
+        recorded(given),
         inputs=[given.answers, given.gold, given.workers],
         layout=table.layout,
     ) as out:

@@ -47,13 +47,7 @@ class Aliases:
         return base64.urlsafe_b64encode(drawn).decode()
 
     def name(self, alias: str) -> str:
-        """Return the task of an alias.
-
-        Raises
-        ------
-        RejectedError
-            If there is none.
-        """
+        """Return the task of an alias."""
         if alias not in self._names:  # the first one, or a new task
             with self._store.read() as (connection, _):
                 names = connection.scalars(select(task.c.name)).all()
@@ -73,13 +67,7 @@ class Aliases:
         return replace(content, **named)
 
     def file(self, path: str) -> tuple[str, str]:
-        """Return the task and the kind of a file under such a name.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """Return the task and the kind of a file under such a name."""
         alias, _, rest = path.partition("/")
         kind = rest.partition(".")[0]
         if kind not in MEDIA_COLUMNS:

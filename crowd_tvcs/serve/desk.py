@@ -212,11 +212,6 @@ class Served:
 
         A worker may give the real name of a task that was shown to them: before gold was added, or
         by a round. For other tasks it would reveal that they are not gold.
-
-        Raises
-        ------
-        RejectedError
-            If there is none.
         """
         if not self.is_mixed:
             return name

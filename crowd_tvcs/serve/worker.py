@@ -89,13 +89,7 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
 
 
 def require_person(served: Served, request: Request) -> tuple[str, str]:
-    """Return the worker whom the proxy names, or of the browser's link, and the owner of pages.
-
-    Raises
-    ------
-    InvalidLinkError, RateLimitError, UnknownUserError
-        If there is none.
-    """
+    """Return the worker whom the proxy names, or of the browser's link, and the owner of pages."""
     name = user_of(request)
     if name is None:
         token = request.cookies.get(served.cookies.worker)

@@ -67,13 +67,7 @@ class LabellingTool(Protocol):
     title: str
 
     def check(self, classes: Sequence[str], workers: Sequence[str]) -> list[str]:
-        """Check version, permissions, project and question; return the settings changed, in words.
-
-        Raises
-        ------
-        ValueError
-            Stating the requirement.
-        """
+        """Check version, permissions, project and question; return changed settings in words."""
         ...
 
     def people(self) -> list[tuple[str, ...]]:

@@ -66,7 +66,7 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
         return given.layout.read(files)
     except ValueError as error:
         for options, data in readable_options(files, error, given.layout):
-            n = len(data.pieces())
+            n = data.n_series
             series = f"{n} series" if n else "all in steady state"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
             print_message(

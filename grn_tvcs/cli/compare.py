@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grn_tvcs.cli.layout import Layout
-from grn_tvcs.cli.options import Genes, RegulatorFile, refuse_few_variable
+from grn_tvcs.cli.options import Genes, RegulatorFile, Threads, Workers, refuse_few_variable
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from tvcs_core.engines import Engine
 
 NAME = "grn-tvcs compare"
-RECORDED = (
-    "condition_column", "conditions", "fdr", "permutations", "regulators",
-    "genes", "top_variable",
-    "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
-    "lineage_weights", "time_column", "sample_column", "series_column", "ignore",
-    "keep", "replicates",
-    "sheet",
-    "samples_sheet", "layer", "gene_column", "gene_names", "bins",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,11 +86,8 @@ class CompareOptions:
     ] = None
     layout: Layout
     seed: Seed = 0
-    threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes of this machine, instead of threads; the result is the same."),
-    ] = None
+    threads: Threads = 1
+    workers: Workers = None
     force: Force = False
 
     @property
@@ -180,7 +168,7 @@ def _tables(given: CompareOptions) -> None:
     parts, regulators = genes_compared(
         given.genes, given.top_variable, given.regulators, _read(given)
     )
-    parameters = recorded(given, RECORDED)
+    parameters = recorded(given)
     with results(NAME, given, parameters, seed=given.seed, inputs=given.inputs()) as out:
         for sentence in _designs(parts, given):
             print_message(sentence)
@@ -210,7 +198,7 @@ def _designs(parts: dict[str, Expression], given: CompareOptions) -> list[str]:
     from grn_tvcs.comparison.permutations import MIN_SERIES, count_permutations, describe_design
     from grn_tvcs.comparison.several import most_permutations
 
-    n = {name: len(part.pieces()) for name, part in parts.items()}
+    n = {name: part.n_series for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
     most = most_permutations(given.permutations, len(pairs))
     return [
@@ -254,7 +242,7 @@ def _finished(given: CompareOptions) -> None:
     first, second = (read_finished(path) for path in given.tables)
     header, rows, sentences = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
-    named = recorded(given, ("conditions",)) if given.wanted else {}
+    named = {"conditions": given.conditions} if given.wanted else {}
     a, b = given.wanted or _folders(first.folder, second.folder)
     names = (path.resolve().name for path in given.tables)
     words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
@@ -274,7 +262,7 @@ def _finished(given: CompareOptions) -> None:
 def _refuse_table_options(given: CompareOptions) -> None:
     """Refuse options that would have no effect, and an output folder that is an input."""
     plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
-    values, usual = (recorded(options, RECORDED) for options in (given, plain))
+    values, usual = (recorded(options) for options in (given, plain))
     for name, value in values.items():
         if name != "conditions" and (value or None) != (usual[name] or None):
             raise ValueError(

@@ -159,11 +159,6 @@ def genes_compared(
     """Leave out genes of all conditions as `genes_used` does; return these and the regulators.
 
     The most variable genes are those of all samples.
-
-    Raises
-    ------
-    ValueError, DataError
-        As for `genes_used`.
     """
     named = None
     if regulators is not None:

@@ -34,8 +34,9 @@ def infer(given: InferOptions) -> None:
 
 def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
-    from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
+    from grn_tvcs.cli.inputs import read_inputs
     from grn_tvcs.cli.results import InferenceResults
+    from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.directions import describe_undirected
     from grn_tvcs.methods.steady_samples import unknowable
@@ -46,10 +47,11 @@ def _infer(given: InferOptions) -> None:
     given = work.given
     out, data = given.out, work.data
     parameters, inputs = given.recorded(), given.inputs()
-    if given.resume and is_done(given, parameters, inputs):
+    before = earlier_run(given, parameters, inputs)
+    if before == DONE:
         print_message(f"nothing is left to do: {out} holds the results of this run")
         return
-    is_resumed = goes_on(given)
+    is_resumed = before == INTERRUPTED
     place = Place(out, given.force or is_resumed)
     with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
-from tvcs_core import DataError
-from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.record import run_record
-from tvcs_core.files.tables import read_table, read_text
-
-CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
+from tvcs_core.files.display import quoted
+from tvcs_core.files.tables import read_table
 
 
 def read_inputs(given: InferOptions) -> Inference:
@@ -32,14 +25,10 @@ def read_inputs(given: InferOptions) -> Inference:
     The work gets the bins of cells if the user names none.
     """
     # What is wrong whatever the files hold comes before the files, which may be large.
-    engine, calibration, cap = given.engine(), given.wanted_calibration(), given.edge_cap
-    given.refuse_wrong_values()
+    engine, options = given.engine(), given.checked_method_options()
     layout = given.layout
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
-    rules = Rules(given.max_in_degree, out_caps, cap)
-    options = all_method_options(given.method, given.option or [], calibration)
-    if given.prior is not None:
-        refuse_without_prior(given.method)
+    rules = Rules(given.max_in_degree, out_caps, given.edge_cap)
     samples = layout.read_samples(given.expression)
     data = layout.average_in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
@@ -68,105 +57,6 @@ def read_inputs(given: InferOptions) -> Inference:
         reference=reference,
         engine=engine,
     )
-
-
-def goes_on(given: InferOptions) -> bool:
-    """Whether there are checkpoints of an interrupted run to resume.
-
-    Raises
-    ------
-    ValueError, DataError
-        If there are, without ``--resume`` or ``--force``; or if they are of another method, since
-        the end of this run would remove them. The code that resumes checks the data, options and
-        seed of the checkpoints.
-    """
-    is_there = given.checkpoints.is_dir()
-    methods = set()
-    if is_there:
-        methods = {path.name for path in given.checkpoints.iterdir() if path.is_dir()}
-    anew = given.force and not given.resume
-    if (others := sorted(methods - {given.method})) and not anew:
-        raise DataError(
-            f"is of a run with method {joined(others)} (now {given.method}); give --force "
-            f"{'in place of --resume ' if given.resume else ''}to begin anew",
-            path=given.checkpoints,
-        )
-    if is_there and not (given.resume or given.force):
-        raise ValueError(
-            f"{given.out} holds finished work of an interrupted run; give --resume to go on if "
-            "it was of these data, options and seed, or --force to begin anew"
-        )
-    return is_there and given.resume
-
-
-def is_done(given: InferOptions, parameters: dict[str, Any], inputs: list[Path]) -> bool:
-    """Whether the folder holds the results of just this run, so that nothing is left to do."""
-    path = given.out / "run.json"
-    if not path.is_file() or given.checkpoints.is_dir():
-        return False
-    try:
-        before = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        return False
-    same = run_record("grn-tvcs infer", parameters, seed=given.seed, inputs=inputs)
-    return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
-
-
-def all_method_options(method: str, given: list[str], calibration: int | None) -> dict[str, Any]:
-    """Return the options of the method: those of ``--option``, and ``--calibrate`` if given.
-
-    Raises
-    ------
-    ValueError
-        If the method does not take one of them, or it is given twice.
-    """
-    options = method_options(method, given)
-    if calibration is None:
-        return options
-    if CALIBRATE not in options_of(method):
-        able = [name for name in METHODS if CALIBRATE in options_of(name)]
-        those = f"; methods that do: {', '.join(able)}" if able else ""
-        raise ValueError(f"{method} does not take --{CALIBRATE}{those}")
-    if CALIBRATE in options:
-        raise ValueError(f"give --{CALIBRATE} or --option {CALIBRATE}, not both")
-    return options | {CALIBRATE: calibration}
-
-
-def method_options(method: str, given: list[str]) -> dict[str, Any]:
-    """Options as Python values, each of the kind of its default."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    defaults = options_of(method)
-    options: dict[str, Any] = {}
-    for text in given:
-        name, is_there, value = text.partition("=")
-        if not is_there:
-            raise ValueError(f"--option must be NAME=VALUE, found {text!r}")
-        if name not in defaults:
-            known = ", ".join(defaults) or "none"
-            raise ValueError(f"{method} does not take {name!r}; its options: {known}")
-        try:
-            options[name] = _like(defaults[name], value)
-        except ValueError:
-            raise ValueError(
-                f"--option {name} must be like {_shown(defaults[name])}, found {value!r}"
-            ) from None
-    return options
-
-
-def _like(default: Any, text: str) -> Any:
-    if isinstance(default, tuple):
-        words = text.split(",")
-        return tuple(_like(part, word) for part, word in zip(default, words, strict=True))
-    if isinstance(default, bool):
-        if text not in ("true", "false"):
-            raise ValueError(text)
-        return text == "true"
-    return text if default is None else type(default)(text)
-
-
-def _shown(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 def read_steady(given: InferOptions, genes: Sequence[str]) -> SteadyStates | None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
-from grn_tvcs.methods import DEFAULT, METHODS
+from grn_tvcs.cli.method_options import method_options
+from grn_tvcs.methods import DEFAULT, METHODS, refuse_without_prior
 from tvcs_core.command.options import (
+    NOT_RECORDED,
     Force,
     OutFolder,
     Seed,
@@ -29,7 +31,6 @@ ONE_COLUMN_PER_GENE = (
     "one column per gene; rows in the order of the genes, or named by a first column."
 )
 AUTO = "auto"
-OFF = "off"
 CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
@@ -37,19 +38,12 @@ FILES = (
     "wildtype",
     "samples", "pseudotime", "lineage_weights", "reference", "prior", "gene_names",
 )  # fmt: skip
-# Recorded where they are given alone.
-NEW = (
-    "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
-    "compress", "overexpressions", "sample_column", "ignore", "sheet", "samples_sheet", "layer",
-    "gene_column", "keep", "replicates", "gene_names",
+# Recorded also where they are not given.
+ALWAYS = (
+    "max_in_degree", "max_out_degree", "out_degrees", "max_edges", "regulators", "perturbed_until",
+    "scale", "missing", "genes_in_rows", "time_column", "series_column", "samples", "pseudotime",
+    "knockouts", "knockdowns", "wildtype", "method", "option", "reference", "pairs",
 )  # fmt: skip
-RECORDED = (
-    "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
-    "time_column", "series_column", "method", "max_edges", "option", "pairs", *FILES, "bins",
-    "calibrate", "top_variable", "top", "compress", "sample_column", "ignore", "sheet",
-    "samples_sheet", "layer", "gene_column", "keep", "replicates",
-)  # fmt: skip
-OTHERS = tuple(field.name for field in fields(Layout) if field.name not in RECORDED)  # given alone
 
 
 RegulatorFile = Annotated[
@@ -58,6 +52,12 @@ RegulatorFile = Annotated[
 ]
 Genes = Annotated[
     Path | None, file_option("Genes to use, one per line; all others are removed first.")
+]
+Threads = Annotated[int, typer.Option(help="Threads; the result is the same."), NOT_RECORDED]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Processes of this machine, instead of threads; the result is the same."),
+    NOT_RECORDED,
 ]
 Pairs = Annotated[
     str,
@@ -161,11 +161,8 @@ class InferOptions:
         bool, typer.Option("--compress", help="Write edges.tsv.gz instead of edges.tsv.")
     ] = False
     seed: Seed = 0
-    threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes of this machine, instead of threads; the result is the same."),
-    ] = None
+    threads: Threads = 1
+    workers: Workers = None
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -173,10 +170,12 @@ class InferOptions:
             help="Address of a running Dask cluster, instead of threads: tcp://HOST:PORT, "
             "tls://HOST:PORT or a scheduler file; the result is the same.",
         ),
+        NOT_RECORDED,
     ] = None
     tls: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="ca.pem, cert.pem and key.pem, for tls://HOST:PORT."),
+        NOT_RECORDED,
     ] = None
     trust_network: Annotated[
         bool,
@@ -185,10 +184,13 @@ class InferOptions:
             help="Use plain tcp:// to another host, although others on the network could then "
             "run programs there.",
         ),
+        NOT_RECORDED,
     ] = False
     force: Force = False
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted run, if there is one.")
+        bool,
+        typer.Option("--resume", help="Continue an interrupted run, if there is one."),
+        NOT_RECORDED,
     ] = False
 
     @property
@@ -240,20 +242,8 @@ class InferOptions:
             trust_network=self.trust_network,
         )
 
-    def wanted_calibration(self) -> int | None:
-        """Read ``--calibrate``: networks to simulate, 0 for off; None if it is not given."""
-        if self.calibrate is None:
-            return None
-        if self.calibrate == OFF:
-            return 0
-        if not (self.calibrate.isascii() and self.calibrate.isdecimal()):
-            raise ValueError(
-                f"--calibrate must be an integer >= 0 or {OFF}, found {self.calibrate!r}"
-            )
-        return int(self.calibrate)
-
-    def refuse_wrong_values(self) -> None:
-        """Refuse options that are wrong whatever the files hold."""
+    def checked_method_options(self) -> dict[str, Any]:
+        """Return the options of the method; refuse what is wrong whatever the files hold."""
         from grn_tvcs.network.scores import PAIRS
 
         self.layout.wanted_bins()
@@ -262,21 +252,20 @@ class InferOptions:
         if self.top is not None and self.top < 0:
             raise ValueError(f"--top must be >= 0, found {self.top}")
         refuse_few_variable(self.top_variable)
+        options = method_options(self.method, self.option or [], self.calibrate)
+        if self.prior is not None:
+            refuse_without_prior(self.method)
+        return options
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        values = recorded(self, (*RECORDED, *OTHERS)) | {
+        values = recorded(self) | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
-            "compress": self.compress or None,
             "series_column": _one_or_several(self.layout.series_column),
-            "ignore": self.layout.ignore or None,
-            "keep": self.layout.keep or None,
         }
-        given = self.layout.given()
-        gone = {name for name in NEW if values[name] is None} | {*OTHERS} - {*given}
-        return {name: value for name, value in values.items() if name not in gone}
+        return {name: value for name, value in values.items() if value or name in ALWAYS}
 
     def inputs(self) -> list[Path]:
         """Every file that is read, those of expression first."""

@@ -69,13 +69,7 @@ class Cost(NamedTuple):
     memory: float
 
     def refuse_too_large(self, remedies: str) -> None:
-        """Refuse work that needs more memory than there is.
-
-        Raises
-        ------
-        MemoryError
-            With the memory needed, the memory there is, and remedies.
-        """
+        """Refuse work that needs more memory than there is."""
         there_is = available_memory()
         if there_is is not None and self.memory > there_is:
             raise MemoryError(

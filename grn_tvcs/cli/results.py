@@ -84,7 +84,7 @@ class InferenceResults:
             "constant_genes": list(data.constant_genes),
         }
         if data.n_steady:
-            n_series = len(data.pieces())
+            n_series = data.n_series
             facts["samples"] = {
                 "in_series": len(data.times), "series": n_series, "steady": data.n_steady,
             }  # fmt: skip

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tvcs_core.command.options import Force, OutFolder, Seed, file_option, recorded, with_options
+from tvcs_core.command.options import (
+    NOT_RECORDED,
+    Force,
+    OutFolder,
+    Seed,
+    file_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -36,6 +44,7 @@ class SimulateOptions:
         file_option(
             "Edges: regulator, target and optionally a sign + - or ?. Default: grow a network."
         ),
+        NOT_RECORDED,  # an input
     ] = None
     edges: Annotated[int | None, typer.Option(help="Number of edges. Default: 1.6 per gene.")] = (
         None
@@ -78,7 +87,9 @@ class SimulateOptions:
             "networks: they are three experiments per gene.",
         ),
     ] = False
-    ode: Annotated[bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0.")] = False
+    ode: Annotated[
+        bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0."), NOT_RECORDED
+    ] = False
     seed: Seed = 0
     force: Force = False
 
@@ -87,7 +98,7 @@ class SimulateOptions:
         from grn_tvcs.simulation.simulation import SDE
 
         sde = 0.0 if self.ode else SDE if self.sde is None else self.sde
-        return recorded(self, (*GROWN, *MEASURED, "series", "points")) | {"sde": sde}
+        return recorded(self) | {"sde": sde}
 
     def refuse_contradictions(self) -> None:
         """Refuse two options that contradict each other."""

@@ -105,11 +105,6 @@ class Inference:
         """Refuse a method that does not halve the series if it cannot fit in memory.
 
         The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
-
-        Raises
-        ------
-        MemoryError
-            As `Cost.refuse_too_large` raises it.
         """
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
         memory_of_ranking(regulators, targets).refuse_too_large(self.remedies())
@@ -152,7 +147,7 @@ class Inference:
             genes=size, regulators=min(work.regulators, size), targets=size, lines=0,
             halves=resamples if self.data.series else 0,
         )  # fmt: skip
-        n_steps = len(self.data.times) - len(self.data.pieces())
+        n_steps = self.data.n_steps
         few = bool(self.data.series) and n_steps < MIN_STEPS
         seconds = seconds_of_design(small, n_trees(size), networks, N_NULL_TABLES, every_table=few)
         once = f"{'up to ' if few else ''}{span(seconds)} once"

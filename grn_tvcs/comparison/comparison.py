@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.comparison.conditions import with_common_genes
 from grn_tvcs.comparison.correction import Correction, false_edges, false_genes
-from grn_tvcs.comparison.difference_model import global_p_value, predict_differences
-from grn_tvcs.comparison.differences import Differences, measure_differences
+from grn_tvcs.comparison.differences import Differences
 from grn_tvcs.comparison.edges import KINDS, Difference, intervals, kind_of
 from grn_tvcs.comparison.permutations import (
     ALPHA,
-    DEFAULT_PERMUTATIONS,
-    MIN_PERMUTATIONS,
-    count_permutations,
     describe_design,
-    draw_permutations,
 )
-from grn_tvcs.comparison.steps import make_steps, pool_conditions
-from grn_tvcs.expression.bins import AUTO, in_bins
-from grn_tvcs.expression.read import READING, as_expressions
-from grn_tvcs.methods import FOREIGN
-from grn_tvcs.network.rules import Rules, gene_set
-from tvcs_core.arguments import check_number, names_of
-from tvcs_core.engines import Engine, one_blas_thread
-from tvcs_core.files.display import did_you_mean, joined, summary
+from tvcs_core.files.display import joined, summary
 from tvcs_core.lazy import load
-from tvcs_core.streams import stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,105 +299,3 @@ class Comparison:
             "notes": list(self.notes),
             "genes": list(self.genes),
         }
-
-
-def compare(
-    a: Any,
-    b: Any,
-    *,
-    names: Sequence[str] = ("A", "B"),
-    regulators: Iterable[str] | None = None,
-    scale: str | None = None,
-    bins: int | str = AUTO,
-    fdr: float = DEFAULT_FDR,
-    permutations: int = DEFAULT_PERMUTATIONS,
-    rng: int | np.random.Generator | None = None,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **reading: Any,
-) -> Comparison:
-    """Compare the networks of two conditions by time series of both.
-
-    Whole series are permuted between the conditions to test for a difference. A model trained on
-    simulated pairs of networks then gives the probability that each edge differs.
-
-    Parameters
-    ----------
-    a, b
-        The conditions, each with at least two series: an `Expression`, or what `Expression.of`
-        reads. Steady-state samples are not used.
-    names
-        Names of the conditions.
-    regulators
-        Names of the genes that may regulate; None means all.
-    scale, bins
-        As for `infer`, of both.
-    fdr
-        Expected fraction of false edges among significant edges, in (0, 1).
-    permutations
-        Largest number of permutations.
-    rng
-        Seed or generator; equal seeds give equal results.
-    engine, progress
-        As for `infer`; units of work are targets.
-    **reading
-        Options of reading, such as ``time_column``, where a condition is to be read.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a condition has fewer than two series, the conditions share fewer than half of their
-        genes, or an option is out of its range.
-    """
-    _refuse_unknown(reading)
-    check_number("level", fdr)
-    check_number("permutations", permutations, whole=True)
-    if not 0 < fdr < 1:
-        raise ValueError(f"fdr must be above 0 and below 1, found {fdr:g}")
-    if permutations < MIN_PERMUTATIONS:
-        raise ValueError(f"permutations must be >= {MIN_PERMUTATIONS}, found {permutations}")
-    names = names_of("names", names)
-    if len(set(names)) != 2 or len(names) != 2:
-        raise ValueError(f"names must be two different ones, found {names}")
-    a, b = (
-        in_bins(part, bins, scale) for part in as_expressions({"a": a, "b": b}, reading).values()
-    )
-    first, second, notes = with_common_genes(a, b, names, scale)
-    both, n_first = pool_conditions(first, second, scale)
-    inputs = (
-        Rules(regulators=gene_set("regulators", regulators))
-        .candidates(both.genes, both.constant_genes)
-        .regulators
-    )
-    rng = stream(rng, "compare")
-    n_second = len(both.pieces()) - n_first
-    drawn = draw_permutations(n_first, n_second, permutations, rng)
-    with one_blas_thread():
-        steps = make_steps(both, inputs)
-        found = measure_differences(steps, drawn, engine=engine, progress=progress)
-    return Comparison(
-        (names[0], names[1]),
-        both.genes,
-        tuple(both.genes[j] for j in inputs),
-        (n_first, n_second),
-        len(steps.past),
-        len(drawn.in_first),
-        count_permutations(n_first, n_second),
-        global_p_value(found, drawn),
-        fdr,
-        found,
-        predict_differences(found, drawn, steps),
-        drawn.p_values(found.best),
-        tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
-    )
-
-
-def _refuse_unknown(words: Iterable[str]) -> None:
-    """Refuse arguments that are none of reading, those of other libraries with the right one."""
-    for name in words:
-        if name in READING:
-            continue
-        right = FOREIGN.get(name, "")
-        is_ours = right.partition(",")[0] in signature(compare).parameters
-        remedy = f"; give {right}" if is_ours else did_you_mean(name, READING)
-        raise TypeError(f"compare does not take {name!r}{remedy}")

@@ -15,7 +15,6 @@ from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.read import read_parts
-from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -26,7 +25,7 @@ MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
 def with_common_genes(
-    a: Expression, b: Expression, names: Sequence[str], scale: str | None = None
+    a: Expression, b: Expression, names: Sequence[str]
 ) -> tuple[Expression, Expression, tuple[str, ...]]:
     """Return both conditions with their common genes, and a note on genes left out.
 
@@ -53,7 +52,7 @@ def with_common_genes(
         f"{cased}"
     )
     warn_user(note)
-    first, second = (subset_genes(on_scale(part, scale), common) for part in (a, b))
+    first, second = (subset_genes(part, common) for part in (a, b))
     _refuse_two_scales(names, first, second)
     return first, second, (f"{note}.",)
 
@@ -89,7 +88,7 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 
 def _refuse_few_series(name: str, part: Expression) -> None:
-    n = len(part.pieces())
+    n = part.n_series
     if not n:
         raise ValueError(
             f"compare tests time series, but no sample of {name} has a time; infer a network of "
@@ -199,7 +198,7 @@ def conditions_in(
         return conditions_of(roles, wanted)
 
     parts = read_parts(data, options, column, split)
-    few = [name for name, part in parts.items() if len(part.pieces()) == 1]
+    few = [name for name, part in parts.items() if part.n_series == 1]
     if few and likely:
         first, *_ = likely.values()
         raise may_read(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grn_tvcs.comparison.comparison import Comparison, compare
+from grn_tvcs.comparison.compare import compare
+from grn_tvcs.comparison.comparison import Comparison
 from grn_tvcs.comparison.correction import Correction, holm
 from grn_tvcs.comparison.permutations import ALPHA, DEFAULT_PERMUTATIONS
 from grn_tvcs.expression.read import READING, as_expressions

@@ -53,9 +53,7 @@ class Steps:
     common: tuple[tuple[int, ...], ...]
 
 
-def pool_conditions(
-    a: Expression, b: Expression, scale: str | None = None
-) -> tuple[Expression, int]:
+def pool_conditions(a: Expression, b: Expression) -> tuple[Expression, int]:
     """Join both conditions in one table, the first one first; also return its number of series.
 
     Genes and series are sorted by name, so their order in files does not matter.
@@ -75,7 +73,7 @@ def pool_conditions(
         np.concatenate(on) if is_known else None,
         scale=first.scale or second.scale,
     )
-    return on_scale(both, scale), len(first.pieces())
+    return on_scale(both), first.n_series
 
 
 def make_steps(both: Expression, inputs: NDArray[np.int64]) -> Steps:

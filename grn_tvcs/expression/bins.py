@@ -50,21 +50,60 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
         If there is no series, or `bins` is not 2 or more, or more than a series has samples.
     """
     check_type("expression", expression, Expression)
+    numbers = _bins_of_series(expression, bins)
+    return expression if numbers is None else _averaged(expression, numbers)
+
+
+def prepared(
+    expression: Expression, bins: int | str = AUTO, scale: str | None = None
+) -> Expression:
+    """Return the expression as methods take it: on its scale, cells along time averaged in bins.
+
+    A warning describes the averages, unless a number of bins was asked for.
+
+    Parameters
+    ----------
+    expression, bins
+        As for `average_in_bins`; ``"off"`` for no bins.
+    scale
+        As for `infer`.
+    """
+    settled = on_scale(expression, scale)
+    numbers = None if bins == OFF else _bins_of_series(settled, bins)
+    if numbers is None:
+        return settled
+    averaged = _averaged(settled, numbers)
+    if bins == AUTO:
+        warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
+    return on_scale(averaged)
+
+
+def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None:
+    """Return the number of bins of each series; None where samples are no cells."""
+    pieces = expression.pieces()
+    if bins == AUTO:
+        cells = _cells(expression)
+        is_of_cells = holds_cells(expression)
+        return [_chosen(cells[rows]) for rows in pieces.values()] if is_of_cells else None
     if not isinstance(bins, str):
         check_number("bins", bins, whole=True)
-    cells = np.ones(len(expression.times)) if expression.cells is None else expression.cells
-    pieces = expression.pieces()
-    if isinstance(bins, str) and bins == AUTO:
-        if not holds_cells(expression):
-            return expression
-        numbers = [_chosen(cells[rows]) for rows in pieces.values()]
-    else:
-        numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
-        if not numbers:
-            raise ValueError(
-                "bins lie along time, but all samples are in steady state: leave bins out "
-                "(--bins), or give the times of the cells (--time-column, --pseudotime)"
-            )
+    numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
+    if not numbers:
+        raise ValueError(
+            "bins lie along time, but all samples are in steady state: leave bins out "
+            "(--bins), or give the times of the cells (--time-column, --pseudotime)"
+        )
+    return numbers
+
+
+def _cells(expression: Expression) -> Array:
+    """Return how many cells each sample of a series stands for."""
+    return np.ones(len(expression.times)) if expression.cells is None else expression.cells
+
+
+def _averaged(expression: Expression, numbers: list[int]) -> Expression:
+    """Average the samples of every series in its number of bins."""
+    cells, pieces = _cells(expression), expression.pieces()
     parts = [
         rows.start + _starts(cells[rows], n)
         for rows, n in zip(pieces.values(), numbers, strict=True)
@@ -87,28 +126,6 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
         else expression.unbinned,
         notes=(*expression.notes, _bins_note(expression, cells, total)),
     )
-
-
-def in_bins(expression: Expression, bins: int | str, scale: str | None = None) -> Expression:
-    """Return cells along time on their scale and averaged in bins; other samples as they are.
-
-    A warning describes the averages, unless a number of bins was asked for.
-
-    Parameters
-    ----------
-    expression, bins
-        As for `average_in_bins`; ``"off"`` for no bins.
-    scale
-        As for `infer`.
-    """
-    if not isinstance(bins, str):
-        check_number("bins", bins, whole=True)
-    if bins == OFF or (bins == AUTO and not holds_cells(expression)):
-        return expression
-    averaged = average_in_bins(on_scale(expression, scale), bins)
-    if bins == AUTO:
-        warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
-    return averaged
 
 
 def _some_of(values: Array) -> Array:
@@ -165,5 +182,5 @@ def _bins_note(expression: Expression, cells: Array, total: Array) -> str:
     )
     return (
         f"{cells.sum():.0f} cells were averaged to {len(total)} samples, bins of about equal "
-        f"numbers of cells along time in each of {len(expression.pieces())} series.{dropouts}"
+        f"numbers of cells along time in each of {expression.n_series} series.{dropouts}"
     )

@@ -235,6 +235,16 @@ class Expression:
     __repr__ = __str__
 
     @property
+    def n_series(self) -> int:
+        """Number of the series."""
+        return len(self.pieces())
+
+    @property
+    def n_steps(self) -> int:
+        """Number of the steps from sample to sample in all series."""
+        return len(self.times) - self.n_series
+
+    @property
     def n_steady(self) -> int:
         """Number of the steady-state samples."""
         return 0 if self.steady_values is None else len(self.steady_values)
@@ -374,7 +384,7 @@ def describe_samples(expression: Expression, kind: str = "series") -> str:
     n_rest = f"{expression.n_steady} steady-state samples"
     if not expression.series:
         return n_rest
-    samples = f"{len(expression.times)} samples in {len(expression.pieces())} {kind}"
+    samples = f"{len(expression.times)} samples in {expression.n_series} {kind}"
     return f"{samples} and {n_rest}" if expression.n_steady else samples
 
 

@@ -158,11 +158,6 @@ class Options:
             Names of those that count.
         what
             The kind of data, such as ``an .h5ad file``.
-
-        Raises
-        ------
-        ValueError
-            Naming them.
         """
         of_reading = {field.name for field in fields(Options)}
         taken = (*taken, "gene_names")  # of genes that are read already

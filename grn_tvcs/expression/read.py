@@ -76,13 +76,7 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
 
 
 def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
-    """Return expressions by name as they are, and read all other data with `words`.
-
-    Raises
-    ------
-    TypeError
-        As for `taken`.
-    """
+    """Return expressions by name as they are, and read all other data with `words`."""
     is_read = any(not isinstance(data, Expression) for data in given.values())
     return {
         name: taken(name, data, {} if is_read and isinstance(data, Expression) else words)

@@ -118,18 +118,17 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     """
     if scale is not None:
         check_choice("scale", scale, SCALES)
-    named = scale or expression.scale
     values = expression.levels
-    guess = guess_scale(values)
-    if named is None and guess.other is not None:
-        warn_user(
-            f"values are taken as {guess.scale}, for {guess.why}; if they are {guess.other}, give "
-            f"--scale {guess.other} (scale={guess.other!r} in Python)"
-        )
-    used = named or guess.scale
-    if named is None:
+    used, why = scale or expression.scale, None if scale else expression.guessed_from
+    if used is None:
+        guess = guess_scale(values)
+        used, why = guess.scale, guess.why
+        if guess.other is not None:
+            warn_user(
+                f"values are taken as {used}, for {why}; if they are {guess.other}, give "
+                f"--scale {guess.other} (scale={guess.other!r} in Python)"
+            )
         _refuse_implausible(expression, used)
-    why = guess.why if named is None else expression.guessed_from if scale is None else None
     if used != "log" and (values < 0).any():
         values = _without_background(expression, used)
     if used == "counts":

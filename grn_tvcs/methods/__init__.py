@@ -7,7 +7,7 @@ rules, which `infer` applies to all methods alike. Its options are its keyword-o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,11 @@ from grn_tvcs.methods.table import DEFAULT, METHODS, NO_OPTIONS
 if TYPE_CHECKING:
     import numpy as np
 
-    from grn_tvcs.expression.expression import Expression
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior
-    from grn_tvcs.network.rules import Rules
 
 AUTO = "auto"  # as many edges as the data support
-DIGITS = 6  # significant digits of scores
 OFF = "off"  # no networks are simulated, as on the command line
 # Arguments of other libraries, and what `infer` has in their place.
 FOREIGN = (
@@ -40,7 +37,6 @@ FOREIGN = (
     | dict.fromkeys(("max_targets", "max_outdegree"), "max_out_degree")
     | dict.fromkeys(("verbose", "verbosity"), "progress=True")
 )
-MIN_STEPS = 6  # steps from sample to sample and steady-state samples; with fewer a warning
 
 
 def infer(
@@ -124,29 +120,34 @@ def infer(
         in steady state and the method needs series, or they are fewer than three, or networks are
         to be simulated (``calibrate``) with fewer than six steps and steady-state samples.
     """
+    from grn_tvcs.expression.bins import prepared
     from grn_tvcs.expression.read import READING, taken
+    from grn_tvcs.methods.finish import finished
+    from grn_tvcs.methods.inputs import inputs_of
     from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
+    from tvcs_core.streams import stream
 
-    of_reading = {name: options.pop(name) for name in READING if name in options}
+    reading = {name: options.pop(name) for name in READING if name in options}
     check_arguments(method, steady, prior, options, max_edges)
-    expression = taken("expression", expression, of_reading)
-    cap = None if isinstance(max_edges, str) else max_edges
-    genes = expression.genes
-    named = (
-        _called("regulators", gene_set("regulators", regulators), genes),
-        _called("targets", gene_set("targets", targets), genes),
-    )
-    rules = Rules(max_in_degree, max_out_degree, cap, *named)
     if options.get("calibrate") == OFF:
         options["calibrate"] = 0
-    given = options | {"steady": steady, "prior": prior}
+    cap = None if isinstance(max_edges, str) else max_edges
+    named = gene_set("regulators", regulators), gene_set("targets", targets)
+    rules = Rules(max_in_degree, max_out_degree, cap, *named)
+    expression = taken("expression", expression, reading)
+    expression = prepared(expression, bins, scale)
+    calibrates = bool(options.get("calibrate"))
+    inputs = inputs_of(expression, method, rules, steady, prior, calibrates=calibrates)
     with _shown(options.get("progress")) as progress:
-        given["progress"] = progress
-        settled = _settled(expression, scale, bins, method)
-        network, rules = _inferred(settled, method, rules, rng, given)
+        options |= {"steady": inputs.steady, "prior": inputs.prior, "progress": progress}
+        drawn = stream(rng, "infer", method)
+        scored = METHODS[method].score(inputs.expression, inputs.rules, drawn, options)
+        network = finished(scored, inputs, method)
+    rules = inputs.rules.with_number(inputs.candidates.targets.size, network.verdict)
     seed = rng if isinstance(rng, int) else None
-    return replace(network, provenance=Provenance(settled, rules, method, seed, steady))
+    provenance = Provenance(expression, rules, method, seed, steady)
+    return replace(network.select_under_caps(rules), provenance=provenance)
 
 
 def check_arguments(
@@ -191,93 +192,6 @@ def check_arguments(
             )
 
 
-def _called(kind: str, names: frozenset[str] | None, genes: Sequence[str]) -> frozenset[str] | None:
-    """Return names as the genes are called; a warning counts those that are written otherwise."""
-    from grn_tvcs.expression.judge.same_names import same_names
-    from grn_tvcs.expression.user_warnings import warn_user
-
-    if names is None:
-        return None
-    same = same_names(sorted(names), genes)
-    if sentence := same.describe():
-        warn_user(f"{kind}: {sentence}")
-    return frozenset(same.gene_of.get(name, name) for name in names)
-
-
-def _settled(expression: Expression, scale: str | None, bins: int | str, method: str) -> Expression:
-    """Return the expression on its scale, cells along time averaged in bins."""
-    from grn_tvcs.expression.bins import in_bins
-    from grn_tvcs.expression.scales import on_scale
-    from grn_tvcs.methods.steady_samples import refuse_unsuited
-
-    refuse_unsuited(expression, method)
-    return on_scale(in_bins(expression, bins, scale), scale)
-
-
-def _inferred(
-    settled: Expression,
-    method: str,
-    rules: Rules,
-    rng: int | np.random.Generator | None,
-    options: dict[str, Any],
-) -> tuple[Network, Rules]:
-    """Return the network of an expression on its scale, and the caps in use."""
-    import numpy as np
-
-    from grn_tvcs.combine.signs import supported_signs
-    from grn_tvcs.expression.scales import scale_like
-    from grn_tvcs.expression.user_warnings import warn_user
-    from grn_tvcs.methods.directions import without_direction
-    from grn_tvcs.methods.steady_samples import used_by
-    from grn_tvcs.network.digits import significant
-    from grn_tvcs.network.evidence import name_overexpressed
-    from tvcs_core.files.display import joined
-    from tvcs_core.streams import stream
-
-    known = METHODS[method]
-    steady, prior = options.pop("steady"), options.pop("prior")
-    rng = stream(rng, "infer", method)
-    expression = used_by(settled, method).in_name_order()
-    candidates = rules.candidates(expression.genes, expression.constant_genes)
-    for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
-        if missing := sorted((names or frozenset()) - set(expression.genes)):
-            warn_user(
-                f"{len(missing)} of {len(names or ())} {kind} are no genes: {joined(missing)}"
-            )
-    n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_steady
-    if n_steps + n_rest < MIN_STEPS:
-        kinds = {"steps from sample to sample": n_steps, "steady-state samples": n_rest}
-        found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
-        if options.get("calibrate"):
-            raise ValueError(
-                f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
-                "or calibrate=0 (--calibrate off)"
-            )
-        warn_user(f"{found} are too few to tell regulators apart")
-    if expression.constant_genes:
-        warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
-    if steady is not None:
-        steady = steady.of(expression.genes)
-        steady = options["steady"] = replace(steady, levels=scale_like(expression, steady.levels))
-    if prior is not None:
-        prior = options["prior"] = prior.of(expression.genes)
-    able = {name: value for name, value in options.items() if name in known.keywords}
-    network: Network = known(expression, rules, rng, **able)
-    pairs = network.pairs.restrict_to(candidates.regulators, candidates.targets)
-    scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
-    own = pairs.selected if known.selects else None
-    pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
-    signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
-    pairs = replace(pairs, signs=signs.astype(np.int8))
-    if steady is not None and steady.n_overexpressions and pairs.evidence is not None:
-        is_up = steady.only_overexpressed()[pairs.regulators]
-        pairs = replace(pairs, evidence=name_overexpressed(pairs.evidence, is_up))
-    undirected = without_direction(pairs, candidates.allowed, expression, method, steady, prior)
-    network = network.replace(pairs=replace(pairs, undirected=undirected)).with_verdict()
-    rules = rules.with_number(candidates.targets.size, network.verdict)
-    return network.select_under_caps(rules), rules
-
-
 @contextmanager
 def _shown(progress: Any) -> Iterator[Any]:
     """Yield the callback for progress; a progress bar if `progress` is True."""
@@ -291,13 +205,7 @@ def _shown(progress: Any) -> Iterator[Any]:
 
 
 def refuse_without_prior(method: str) -> None:
-    """Raise if a method cannot use prior edges.
-
-    Raises
-    ------
-    TypeError
-        With the names of the methods that can.
-    """
+    """Raise if a method cannot use prior edges."""
     if not METHODS[method].takes_prior:
         able = ", ".join(name for name, known in METHODS.items() if known.takes_prior)
         raise TypeError(f"{method} cannot use prior edges; methods that can: {able}")

@@ -7,24 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import Expression
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import CLOSE, Pairs, reversed_ways, undirected_pairs
 
 if TYPE_CHECKING:
-    from grn_tvcs.expression.steady_states import SteadyStates
-    from grn_tvcs.network.prior import Prior
+    from grn_tvcs.methods.inputs import Inputs
 
 
-def without_direction(
-    pairs: Pairs,
-    allowed: NDArray[np.bool_],
-    expression: Expression,
-    method: str,
-    steady: SteadyStates | None,
-    prior: Prior | None,
-) -> NDArray[np.bool_] | None:
+def without_direction(pairs: Pairs, inputs: Inputs, method: str) -> NDArray[np.bool_] | None:
     """Return which pairs are undirected; None if none is.
 
     Lags show a direction, and so does the probability of an edge if there are series, as two
@@ -35,19 +26,18 @@ def without_direction(
     ----------
     pairs
         With the scores of the method.
-    allowed
-        Which pairs may be edges.
-    expression, steady, prior
-        The input, with the genes of the network in its order.
+    inputs
+        From which they were scored.
     method
         A name in `METHODS`.
     """
     known = METHODS[method]
-    if known.is_lagged or (expression.series and pairs.confidence is not None):
+    if known.is_lagged or (inputs.expression.series and pairs.confidence is not None):
         return None
-    found = undirected_pairs(pairs, allowed, 0.0 if known.is_symmetric else CLOSE)
+    found = undirected_pairs(pairs, inputs.candidates.allowed, 0.0 if known.is_symmetric else CLOSE)
     if found is None:
         return None
+    steady, prior = inputs.steady, inputs.prior
     if steady is not None:
         is_changed = steady.is_changed(is_out=True) | steady.is_changed(is_out=False)
         found &= ~(is_changed[pairs.regulators, None] | is_changed[pairs.targets])

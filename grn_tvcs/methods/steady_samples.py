@@ -23,13 +23,7 @@ def need_no_time() -> str:
 
 
 def refuse_unsuited(expression: Expression, method: str) -> None:
-    """Raise if a method needs series and there are none, or if steady-state samples are too few.
-
-    Raises
-    ------
-    ValueError
-        With the names of the methods that need no time, or the number of samples.
-    """
+    """Raise if a method needs series and there are none, or if steady-state samples are too few."""
     if expression.series:
         return
     if METHODS[method].needs_series:
@@ -45,7 +39,8 @@ def refuse_unsuited(expression: Expression, method: str) -> None:
 
 
 def used_by(expression: Expression, method: str) -> Expression:
-    """Return the samples that the method uses, with a warning if it ignores some."""
+    """Return the samples that the method uses; warn of ignored ones, refuse unsuited data."""
+    refuse_unsuited(expression, method)
     if METHODS[method].uses_steady_samples or expression.steady_values is None:
         return expression
     both = ", ".join(name for name, m in METHODS.items() if m.uses_steady_samples)

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.network import Network
+    from grn_tvcs.network.rules import Rules
 
 DEFAULT = "combined"
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
@@ -91,6 +95,19 @@ class Method(LazyFunction):
         """The paragraphs of its module docstring."""
         text = sys.modules[self.function.__module__].__doc__ or ""
         return [" ".join(part.split()) for part in text.strip().split("\n\n")]
+
+    def score(
+        self,
+        expression: Expression,
+        rules: Rules,
+        rng: np.random.Generator,
+        options: Mapping[str, Any],
+    ) -> Network:
+        """Return the network of the method, which gets those of the options that it takes."""
+        keywords = self.keywords
+        able = {name: value for name, value in options.items() if name in keywords}
+        network: Network = self(expression, rules, rng, **able)
+        return network
 
     def describe(
         self, network: Network, expression: Expression, steady: SteadyStates | None = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
@@ -18,20 +18,27 @@ from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
-from grn_tvcs.network.programs.edge_list import EdgeList, of_database, of_three, open_edges
+from grn_tvcs.network.pairs import EXTRA, Pairs
+from grn_tvcs.network.programs.edge_list import (
+    REPEATS,
+    SELF_LOOPS,
+    UNKNOWN_GENES,
+    EdgeList,
+    EdgesAmong,
+    of_three,
+    open_edges,
+)
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
-from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
+from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, is_word, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
-SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
 REASONS = {
-    "self_loops": "of a gene on itself",
-    "unknown_genes": "with a gene that is not in the network",
-    "repeats": "that were there already",
+    SELF_LOOPS: "of a gene on itself",
+    UNKNOWN_GENES: "with a gene that is not in the network",
+    REPEATS: "that were there already",
 }
 
 
@@ -69,39 +76,42 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     scores, signs, other_signs = scores_and_signs(edges)
     # Other programs have columns of this name that mean something else.
     known = [name for name in EXTRA if name in edges.columns and (is_ours or name in ANYBODYS)]
-    kept, same = _Kept(genes, [*FIXED, *known]), same_names(named, genes)
-    for i, (ends, score, sign) in enumerate(
-        zip(edges.pairs(same), scores.tolist(), signs.tolist(), strict=True)
-    ):
-        if not kept.takes(*ends):
-            continue
-        is_in = edges.value(i, "selected", _flag) if is_ours else True
-        kept.note("scores", score)
-        kept.note("signs", sign)
-        kept.note("selected", is_in and score > 0)
-        for name in known:
-            kept.note(name, edges.value(i, name, READERS[name]))
-    if edges.n_edges and not kept.n_taken:
+    found = edges.among(genes, same_names(named, genes))
+    if edges.n_edges and not found.rows.size:
         raise edges.no_edge(genes)
-    found = replace(kept.reference(), same=same.describe())
-    return _warned(path, found, unread(edges, other_signs)).network
+    is_in = found.values("selected", _flag) if is_ours else np.ones(found.rows.size)
+    facts: dict[str, NDArray[Any]] = {name: found.values(name, READERS[name]) for name in known}
+    at = found.rows
+    facts |= {"scores": scores[at], "signs": signs[at], "selected": (is_in > 0) & (scores[at] > 0)}
+    return _reference(path, found, facts, unread(edges, other_signs)).network
 
 
-def _warned(path: str | Path, found: Reference, more: Sequence[str] = ()) -> Reference:
-    """Return what was found, with a warning for each remark on it."""
-    for message in [*more, *found.describe()]:
+def _reference(
+    path: str | Path,
+    found: EdgesAmong,
+    facts: Mapping[str, NDArray[Any]],
+    more: Sequence[str] = (),
+) -> Reference:
+    """Return the edges as a network, with a warning for each remark on them.
+
+    Parameters
+    ----------
+    facts
+        Of the edges that were found; of a repeated one those of the first row count.
+    more
+        Remarks on the file.
+    """
+    different, first = found.of_different()
+    known = {name: values[first] for name, values in facts.items()}
+    network = Network(tuple(found.genes), Pairs.listed(different.ends, known))
+    reference = Reference(network, different.left_out, found.same.describe())
+    for message in [*more, *reference.describe()]:
         warn_user(f"{path}: {message}")
-    return found
+    return reference
 
 
 def names_in_edges(path: str | Path) -> list[str]:
-    """The genes that a table of edges names, in the order of their names.
-
-    Raises
-    ------
-    DataError
-        As `read_network`.
-    """
+    """The genes that a table of edges names, in the order of their names."""
     return open_scored_edges(path).names()
 
 
@@ -171,30 +181,23 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
     if edges.is_wide:
         cells = as_true_edges(cells)
-    kept, same = _Kept(genes, ["scores", "signs"]), edges.called_as(genes)
-    found_there = zip(edges.pairs(same), cells, of_true_edges(cells), strict=True)
-    for i, (pair, value, sign) in enumerate(found_there):
-        if sign is None:
-            remedy = _remedy(value, edges.first + i)
-            raise edges.error(f"must be one of {SHOWN}, found {quoted(value)}{remedy}", i, "sign")
-        if kept.takes(*pair):
-            kept.note("scores", value != NO_EDGE)
-            kept.note("signs", sign)
-    found = kept.reference()
-    if not found.network.n_scored:
+    signs = of_true_edges(cells)
+    if None in signs:
+        i = signs.index(None)
+        remedy = _remedy(cells[i], edges.first + i)
+        raise edges.error(f"must be one of {SHOWN}, found {quoted(cells[i])}{remedy}", i, "sign")
+    found = edges.among(genes)
+    is_edge = np.array([cell != NO_EDGE for cell in cells])[found.rows]
+    if not is_edge[found.of_different()[1]].any():
         raise edges.no_edge(genes)
-    return _warned(path, replace(found, same=same.describe()))
+    facts = {"scores": is_edge, "signs": np.array(signs)[found.rows]}
+    return _reference(path, found, facts)
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:
     """The genes that a list of true edges names, each once; a header is known by its names alone.
 
     Those that are one of `genes` in another way of writing are called as these.
-
-    Raises
-    ------
-    DataError
-        As `read_reference`.
     """
     edges = _open_reference(path)
     return sorted({name for pair in edges.pairs(edges.called_as(genes)) for name in pair})
@@ -202,7 +205,25 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
 
 def _open_reference(path: str | Path) -> EdgeList:
     edges = open_edges(path, "one of + - ? 1 0")
-    return of_database(edges) or of_three(edges, "a reference")
+    return _of_database(edges) or of_three(edges, "a reference")
+
+
+def _of_database(edges: EdgeList) -> EdgeList | None:
+    """Return a list of a database, which has more than three columns; None for others.
+
+    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
+    and TRRUST without one (regulator, target, a word for the sign, sources).
+    """
+    rows, named = edges.table.rows, edges.columns
+    if len(rows[0]) <= 3:
+        return None
+    if named:
+        known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
+        columns = {ours: named[name] for name, ours in known.items() if name in named}
+        return edges._replace(columns=columns)
+    if all(is_word(row[2]) for row in rows):
+        return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
+    return None
 
 
 def _is_header(edges: EdgeList, genes: Sequence[str]) -> bool:
@@ -255,54 +276,6 @@ def _recorded_genes(path: Path) -> list[str]:
     if not isinstance(genes, list) or not all(isinstance(gene, str) and gene for gene in genes):
         raise DataError("must list the genes under 'genes'; give --genes FILE", path=path)
     return genes
-
-
-class _Kept:
-    """The edges of a file that count, a number each, and the others with the reason."""
-
-    def __init__(self, genes: Sequence[str], known: Sequence[str]) -> None:
-        self.left_out: dict[str, list[str]] = {kind: [] for kind in REASONS}
-        self._genes = genes
-        self._place = {gene: i for i, gene in enumerate(genes)}
-        self._numbers = array("q")  # place of the regulator * genes + place of the target
-        self._known: dict[str, array[Any]] = {
-            name: array("b" if name in SMALL else "d") for name in known
-        }
-
-    def takes(self, regulator: str, target: str) -> bool:
-        """Whether the edge counts, unless it was there already; then notes of it must follow."""
-        if regulator == target:
-            self.left_out["self_loops"].append(regulator)
-            return False
-        if regulator not in self._place or target not in self._place:
-            self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
-            return False
-        self._numbers.append(self._place[regulator] * len(self._genes) + self._place[target])
-        return True
-
-    @property
-    def n_taken(self) -> int:
-        """Edges that count, repeats too."""
-        return len(self._numbers)
-
-    def note(self, name: str, value: float) -> None:
-        """Add facts of the edge that was taken last."""
-        self._known[name].append(value)
-
-    def reference(self) -> Reference:
-        """Return the edges as a network, and the rows left out."""
-        network = Network(tuple(self._genes), self._pairs())
-        return Reference(network, self.left_out)
-
-    def _pairs(self) -> Pairs:
-        """Return the facts of the edges; of a repeated one the first row counts."""
-        numbers = np.array(self._numbers, np.int64)
-        _, first = np.unique(numbers, return_index=True)
-        known = {name: np.asarray(values)[first] for name, values in self._known.items()}
-        for number in np.delete(numbers, first).tolist():
-            regulator, target = (self._genes[i] for i in divmod(number, len(self._genes)))
-            self.left_out["repeats"].append(f"{regulator} -> {target}")
-        return Pairs.listed(np.divmod(numbers[first], len(self._genes)), known)
 
 
 def _flag(cell: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +14,14 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.programs.edge_list import (
     REGULATOR,
+    REPEATS,
     SCORE,
+    SELF_LOOPS,
     SIGNED,
     TARGET,
+    UNKNOWN_GENES,
     EdgeList,
+    EdgesAmong,
     open_edges,
 )
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
@@ -30,10 +34,13 @@ EXAMPLES = 3
 WEIGHT_OF_LEVEL = {level: 1.0 / rank for rank, level in enumerate("ABCDE", start=1)}
 SIGNS = "signs must be 1, -1 or 0, and 0 where no edge is listed"
 REASONS = {
-    "unknown_genes": "have a gene that is not in the table",
-    "self_loops": "are of a gene on itself",
-    "repeats": "are there again, and the larger weight counts",
+    UNKNOWN_GENES: "have a gene that is not in the table",
+    SELF_LOOPS: "are of a gene on itself",
+    REPEATS: "are there again, and the larger weight counts",
 }
+
+Floats = NDArray[np.float64]
+Signs = NDArray[np.int8]
 
 
 class ListedEdges(NamedTuple):
@@ -125,13 +132,7 @@ class Prior:
 
     @classmethod
     def of_edges(cls, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> Prior:
-        """Make a list of its edges, each named once; memory is for them alone.
-
-        Raises
-        ------
-        ValueError
-            As for the class.
-        """
+        """Make a list of its edges, each named once; memory is for them alone."""
         check_type("edges", edges, ListedEdges)
         prior = cls.__new__(cls)
         prior._take(genes, edges, n_listed)
@@ -230,60 +231,40 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     if not edges.columns:
         edges = _without_header(edges)
     weights, signs = _weights_and_signs(edges)
-    pairs, same = _Pairs(genes), edges.called_as(genes)
-    for (regulator, target), weight, sign in zip(edges.pairs(same), weights, signs, strict=True):
-        if weight:
-            pairs.add(regulator, target, weight, sign)
-    if not pairs.found:
+    is_edge = weights > 0
+    found = edges.among(genes, is_edge=is_edge)
+    if not found.rows.size:
         raise edges.no_edge(genes, "a prior edge", "table")
-    for sentence in filter(None, (same.describe(), pairs.describe())):
+    different, weights, signs = _surest(found, weights, signs)
+    for sentence in filter(None, (found.same.describe(), _describe(different.left_out))):
         warn_user(f"{path}: {sentence}")
-    return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
+    listed = {pair for pair, is_one in zip(edges.pairs(found.same), is_edge, strict=True) if is_one}
+    return Prior.of_edges(genes, ListedEdges(*different.ends, weights, signs), len(listed))
 
 
-class _Pairs:
-    """The sum of the rows of a list."""
-
-    def __init__(self, genes: Sequence[str]) -> None:
-        self.place = {gene: i for i, gene in enumerate(genes)}
-        self.found: dict[tuple[int, int], tuple[float, int]] = {}  # weight and sign by places
-        self.seen: set[tuple[str, str]] = set()
-        self.left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
-
-    def add(self, regulator: str, target: str, weight: float, sign: int) -> None:
-        """Take one row."""
-        edge = f"{regulator} -> {target}"
-        is_ours = {regulator, target} <= self.place.keys()
-        if (regulator, target) in self.seen:
-            self.left_out["repeats"].append(edge)
-        elif regulator == target:
-            self.left_out["self_loops"].append(regulator)
-        elif not is_ours:
-            self.left_out["unknown_genes"].append(edge)
-        self.seen.add((regulator, target))
-        if regulator == target or not is_ours:
-            return
-        pair = self.place[regulator], self.place[target]
-        largest, other = self.found.get(pair, (0.0, 0))
+def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[EdgesAmong, Floats, Signs]:
+    """Return each pair once, with its largest weight, and 0 for the sign where these disagree."""
+    weights, signs = weights[found.rows], signs[found.rows]
+    best: dict[int, tuple[float, int]] = {}
+    for number, weight, sign in zip(found.numbers.tolist(), weights, signs, strict=True):
+        largest, other = best.get(number, (0.0, 0))
         if weight > largest:
-            self.found[pair] = weight, sign
+            best[number] = weight, sign
         elif weight == largest and sign != other:
-            self.found[pair] = weight, 0  # equally sure of both
+            best[number] = weight, 0  # equally sure of both
+    different, _ = found.of_different()
+    facts = [best[number] for number in different.numbers.tolist()]
+    return different, np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
 
-    def edges(self) -> ListedEdges:
-        """The edges among the genes."""
-        regulators, targets = np.array(list(self.found), dtype=np.int64).T
-        weights, signs = np.array(list(self.found.values())).T
-        return ListedEdges(regulators, targets, weights, signs.astype(np.int8))
 
-    def describe(self) -> str:
-        """Return a sentence about the rows that do not count; empty if all do."""
-        parts = [
-            f"{len(names)} {REASONS[reason]} ({_examples(names)})"
-            for reason, names in self.left_out.items()
-            if names
-        ]
-        return f"of the prior edges {'; '.join(parts)}" if parts else ""
+def _describe(left_out: Mapping[str, Sequence[str]]) -> str:
+    """Describe the rows that do not count; empty if all do."""
+    parts = [
+        f"{len(left_out[reason])} {what} ({_examples(left_out[reason])})"
+        for reason, what in REASONS.items()
+        if left_out[reason]
+    ]
+    return f"of the prior edges {'; '.join(parts)}" if parts else ""
 
 
 def _examples(names: Sequence[str]) -> str:
@@ -311,7 +292,7 @@ def _without_header(edges: EdgeList) -> EdgeList:
     return edges._replace(columns=dict(zip(names, range(width), strict=False)))
 
 
-def _weights_and_signs(edges: EdgeList) -> tuple[list[float], list[int]]:
+def _weights_and_signs(edges: EdgeList) -> tuple[Floats, Signs]:
     """Return the weight of every edge, from 0 to 1, and its sign."""
     weights = np.ones(edges.n_edges)
     if "score" in edges.columns:
@@ -334,7 +315,7 @@ def _weights_and_signs(edges: EdgeList) -> tuple[list[float], list[int]]:
             i,
             "score",
         )
-    return np.abs(weights).tolist(), signs.tolist()
+    return np.abs(weights), signs
 
 
 def _sign(cell: str) -> int:

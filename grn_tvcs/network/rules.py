@@ -163,11 +163,6 @@ class Rules:
         ----------
         no_targets
             Names of genes that get no regulators.
-
-        Raises
-        ------
-        ValueError
-            As in `roles`.
         """
         regulators, targets = (np.flatnonzero(is_in) for is_in in self.roles(genes))
         allowed = regulators[:, None] != targets
@@ -187,13 +182,7 @@ class Rules:
         return Candidates(found.regulators[has_target], np.arange(len(genes)), pairs)
 
     def allowed(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> NDArray[np.bool_]:
-        """Which pairs (regulator, target) may be edges; (genes, genes), never a gene on itself.
-
-        Raises
-        ------
-        ValueError
-            As in `roles`.
-        """
+        """Which pairs (regulator, target) may be edges; (genes, genes), never a gene on itself."""
         found = self.candidates(genes, no_targets)
         pairs = np.zeros((len(genes), len(genes)), dtype=bool)
         pairs[np.ix_(found.regulators, found.targets)] = found.allowed

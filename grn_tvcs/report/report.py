@@ -127,7 +127,7 @@ def render(
         adjacency=matrix,
         network=network,
         expression=expression,
-        n_series=len(expression.pieces()),
+        n_series=expression.n_series,
         not_known=unknowable(expression, method),
         undirected=describe_undirected,
         rules=rules,

@@ -48,7 +48,7 @@ def time_courses(expression: Expression, network: Network, genes: Sequence[str])
         "profiles": [
             [number[gene], *_profile(expression, held_out, column[gene], rows)] for gene in kept
         ],
-        "all_series": len(expression.pieces()) + bool(expression.n_steady),
+        "all_series": expression.n_series + bool(expression.n_steady),
         "n_folds": 0 if held_out is None else held_out.n_folds,
         "unit": UNITS.get(expression.scale or "", "level in the unit of the table"),
         "time": "time in the unit of the table",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo
 
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import HELP_NAMES, Program
@@ -32,11 +33,19 @@ def number_option(about: str) -> Any:
     return typer.Option(metavar="N", help=about)
 
 
+NOT_RECORDED = "not recorded"  # of an option: it changes no result, or is recorded elsewhere
+
 OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
+    Path,
+    typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing."),
+    NOT_RECORDED,
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
-Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same bytes.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the files of a folder in use."), NOT_RECORDED
+]
+Seed = Annotated[
+    int, typer.Option(help="Random seed; the same seed gives the same bytes."), NOT_RECORDED
+]
 
 
 def _show_version(context: typer.Context, is_wanted: bool) -> None:
@@ -109,10 +118,21 @@ def option_values(options: Any) -> dict[str, Any]:
     return found
 
 
-def recorded(options: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return options as ``run.json`` keeps them: files by their names, without folders."""
-    values = option_values(options)
-    return {name: _named(values[name]) for name in names}
+def recorded(options: Any) -> dict[str, Any]:
+    """Return options as ``run.json`` keeps them: files by their names, without folders.
+
+    Left out are arguments, which are inputs, and options with the note `NOT_RECORDED`. A group of
+    options may have a record of its own, `recorded`.
+    """
+    hints = get_type_hints(type(options), include_extras=True)
+    found: dict[str, Any] = {}
+    for field in fields(options):
+        value, notes = getattr(options, field.name), get_args(hints[field.name])[1:]
+        if is_dataclass(value):
+            found |= value.recorded if hasattr(value, "recorded") else recorded(value)
+        elif NOT_RECORDED not in notes and not any(isinstance(n, ArgumentInfo) for n in notes):
+            found[field.name] = _named(value)
+    return found
 
 
 def integers(option: str, text: str) -> list[int]:

@@ -103,11 +103,6 @@ def results(
         The files that were read; None for an option that was not given.
     **facts
         More entries of ``run.json``.
-
-    Raises
-    ------
-    DataError, WriteError
-        As `output_folder` raises them.
     """
     with output_folder(options.out, force=options.force) as folder:
         read = [path for path in inputs if path is not None]

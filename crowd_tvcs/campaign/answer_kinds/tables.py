@@ -81,13 +81,7 @@ def read_answers_of_kind(
     duplicates: str | None,
     leave_out_missing: bool,
 ) -> list[AnswerRecord]:
-    """Read answers `task, worker, label`; of comparisons also `worker, left, right, answer`.
-
-    Raises
-    ------
-    DataError
-        As `read_lines`.
-    """
+    """Read answers `task, worker, label`; of comparisons also `worker, left, right, answer`."""
     table = open_table(path)
     if kind.name != Preference.name or not _has_sides(table):
         return read_lines(path, duplicates, kind.labels, leave_out_missing=leave_out_missing)

@@ -116,13 +116,7 @@ def list_tasks(
 
 
 def details_of_task(store: Store, name: str) -> TaskDetails:
-    """Return all that is known of a task.
-
-    Raises
-    ------
-    RejectedError
-        If there is none of this name.
-    """
+    """Return all that is known of a task."""
     with store.read(all_of_it=True) as (connection, settings):
         row = connection.execute(select(task).where(task.c.name == name)).first()
         if row is None or row.closed == GOLD:
@@ -140,13 +134,7 @@ def details_of_task(store: Store, name: str) -> TaskDetails:
 def details_of_worker(
     store: Store, name: str
 ) -> tuple[int | None, list[GivenAnswer], list[Remark]]:
-    """Return the cap of a worker (None without), their latest answers and remarks.
-
-    Raises
-    ------
-    RejectedError
-        If there is none of this name.
-    """
+    """Return the cap of a worker (None without), their latest answers and remarks."""
     with store.read(all_of_it=True) as (connection, settings):
         row = connection.execute(select(worker).where(worker.c.name == name)).first()
         if row is None:

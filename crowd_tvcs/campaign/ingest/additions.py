@@ -26,13 +26,7 @@ from tvcs_core.arguments import check_type, describe_value
 
 
 def add_workers(connection: Connection, settings: Settings, workers: Sequence[Worker]) -> None:
-    """Add workers; a name that is there is an error, and where money is limited one without cost.
-
-    Raises
-    ------
-    ValueError
-        Naming the worker.
-    """
+    """Add workers; refuse known names and, where money is limited, one without cost."""
     check_different("worker", [one.name for one in workers])
     known = set(connection.scalars(select(worker.c.name)))
     common = settings.max_tasks_per_worker

@@ -32,8 +32,7 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     version, copy
         Its former version, and the place of the copy: ``animals.version-1.db`` beside
         ``animals.db``, or the schema ``tvcs_version_1`` of the same database. Empty if the store
-        was of this version already; then only functions that an older program made in a
-        database are removed.
+        was of this version already.
 
     Raises
     ------
@@ -47,9 +46,6 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     try:
         found = store.version()
         if found == schema.VERSION:
-            if not store.is_file:
-                with store.locked() as connection:
-                    _drop_functions(connection)
             return schema.VERSION, ""
         if found is None or found not in schema.ADDED:
             store.check()
@@ -135,8 +131,6 @@ def _bring_up(connection: Connection, version: int) -> None:
             connection.execute(text(added))
     schema.metadata.create_all(connection)
     schema.protect(connection)
-    if connection.dialect.name == "postgresql":
-        _drop_functions(connection)
     _rename_keys(connection)
     connection.execute(text(f"UPDATE campaign SET schema_version = {schema.VERSION}"))
 
@@ -148,15 +142,3 @@ def _rename_keys(connection: Connection) -> None:
     for before, after in schema.RENAMED_KEYS.items():
         model = model and model.replace(f'"{before}":', f'"{after}":')
     connection.execute(update(schema.campaign).values({column: model}))
-
-
-_OLD_FUNCTIONS = text(
-    "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace "
-    "AND proname ~ '^tvcs_(turn|settings|pairs|seen|over|lapse|answer|next)_[0-9]'"
-)
-
-
-def _drop_functions(connection: Connection) -> None:
-    """Remove the functions that programs of before 26 November 2026 made in a database."""
-    for name in connection.scalars(_OLD_FUNCTIONS).all():
-        connection.execute(text(f"DROP ROUTINE {name}"))

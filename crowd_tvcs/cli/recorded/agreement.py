@@ -15,8 +15,6 @@ from tvcs_core.command.shell import guarded, print_message
 if TYPE_CHECKING:
     from crowd_tvcs.agreement.agreement import Agreement
 
-RECORDED = ("classes", "ordinal", "bootstrap", "interval", "min_common_tasks")
-
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
@@ -68,7 +66,7 @@ def agreement(given: AgreementOptions) -> None:
         min_common_tasks=given.min_common_tasks,
         rng=given.seed,
     )
-    parameters = recorded(given, RECORDED) | given.cleaning.recorded
+    parameters = recorded(given)
     asked = {name: parameters[name] for name in ("bootstrap", "interval", "min_common_tasks")}
     with results(
         "crowd-tvcs agreement", given, parameters, seed=given.seed, inputs=[given.answers],

@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.models.plans import ModelPlan
     from crowd_tvcs.models.tables import AnnotatorTable
 
-RECORDED = (
-    "workers", "gold", "target", "right_share", "random_gold", "max_people", "person_accuracy",
-    "prior", "classes",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelsOptions:
@@ -137,16 +132,13 @@ def models(given: ModelsOptions) -> None:
 
 
 def _check(given: ModelsOptions) -> None:
-    if not 0.0 < given.target < 1.0:
-        raise ValueError(f"--target must be above 0 and below 1, found {given.target}")
-    if given.right_share is not None and not 0.0 < given.right_share < 1.0:
-        raise ValueError(f"--right-share must be above 0 and below 1, found {given.right_share}")
+    for name in ("target", "right_share", "person_accuracy"):
+        value = getattr(given, name)
+        if value is not None and not 0.0 < value < 1.0:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} must be above 0 and below 1, found {value}")
     if not 0 <= given.max_people <= 20:
         raise ValueError(f"--max-people must be from 0 to 20, found {given.max_people}")
-    if given.person_accuracy is not None and not 0.0 < given.person_accuracy < 1.0:
-        raise ValueError(
-            f"--person-accuracy must be above 0 and below 1, found {given.person_accuracy}"
-        )
 
 
 def _people(fitted: Models, table: Answers, gold: Gold, who: AnnotatorTable) -> People | None:
@@ -224,7 +216,7 @@ def _write(
     from tvcs_core.files.spreadsheet import shield
 
     with results(
-        "crowd-tvcs models", given, recorded(given, RECORDED) | given.cleaning.recorded,
+        "crowd-tvcs models", given, recorded(given),
         inputs=[given.answers, given.gold, given.workers], layout=layout,
     ) as out:  # fmt: skip
         rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
@@ -257,10 +249,9 @@ def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
     from tvcs_core.files.spreadsheet import shield
 
     names = sorted(who.people)
-    some = [
-        c for c in ("max_tasks", "cost", "group") if any(c in who.rows.get(n, {}) for n in names)
-    ]
-    cells = [[who.rows.get(name, {}).get(column, "") for column in some] for name in names]
+    known = [who.rows.get(name, {}) for name in names]
+    some = [c for c in ("max_tasks", "cost", "group") if any(c in row for row in known)]
+    cells = [[row.get(column, "") for column in some] for row in known]
     cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in cells]
     rows = [[shield(name), *row] for name, row in zip(names, cells, strict=True)]
     return ["worker", *some], rows
@@ -309,6 +300,8 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
 
 
 def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> None:
+    import numpy as np
+
     fitted, facts = handed.models, _summary(handed)
     unlisted = len(set(who.people) - set(who.rows))
     if unlisted:
@@ -318,7 +311,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
         print_message(f"{len(silent)} models have no answer and are left out")
-    if len(set(_gold_classes(fitted))) == 1:
+    if np.unique(fitted.truth[fitted.gold_with_answers]).size == 1:
         print_message(
             "warning: all gold tasks answered by models have the same class, so errors on other "
             "classes cannot be estimated"
@@ -381,11 +374,6 @@ def contradictions(handed: DeferredTasks) -> list[str]:
         for which, one in found
         if one is not None and one.is_miscalibrated
     ]
-
-
-def _gold_classes(fitted: Models) -> list[int]:
-    labels: list[int] = fitted.truth[fitted.gold_with_answers].tolist()
-    return labels
 
 
 def _print_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RECORDED = ("gold", "labels", "separator", "none")
-
 
 @dataclass(frozen=True, kw_only=True)
 class MultilabelOptions:
@@ -94,7 +92,7 @@ def multilabel(given: MultilabelOptions) -> None:
     with results(
         "crowd-tvcs multilabel",
         given,
-        recorded(given, RECORDED) | given.cleaning.recorded,
+        recorded(given),
         seed=given.seed,
         inputs=[given.answers, given.gold],
         layout=data.layout,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.answer_kinds.next_pairs import NextPairs
     from crowd_tvcs.answer_kinds.ranking import Ranking
 
-RECORDED = ("gold", "one_worker", "next_pairs", "max_per_side", "max_per_pair", "leave_out_missing")
 NEXT_COLUMNS = ("left", "right", "information")
 SHOWN = 20  # items that are printed
 
@@ -164,7 +163,7 @@ def _write(
     with results(
         "crowd-tvcs rank",
         given,
-        recorded(given, RECORDED),
+        recorded(given),
         seed=given.seed,
         inputs=[given.pairs, given.gold],
         layout=found.data.layout,

@@ -298,13 +298,7 @@ def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> No
 
 
 def expression_of(data: Annotated, roles: Roles) -> Expression:
-    """Return the expression of those samples that `roles` has, all or a part.
-
-    Raises
-    ------
-    DataError, ValueError
-        As for `Expression.of`.
-    """
+    """Return the expression of those samples that `roles` has, all or a part."""
     if "time" not in roles.kinds:
         genes, levels = data.whole
         options = replace(data.options, ignore=_ignored(data, genes))

@@ -203,13 +203,7 @@ def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
 
 
 def refuse_times(columns: Names, values: Values) -> None:
-    """Refuse a first column that rises like a time in a table without times.
-
-    Raises
-    ------
-    LayoutError
-        With the options for a time, a gene and neither.
-    """
+    """Refuse a first column that rises like a time in a table without times."""
     name, column = columns.names[0], values[:, 0]
     is_count = _COUNT.fullmatch(name) and _is_count(column)
     if columns.is_free[0] and not is_count and rise_like_times(column.tolist()):

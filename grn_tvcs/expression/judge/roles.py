@@ -148,13 +148,7 @@ def counts_rows(sheet: Sheet, place: int) -> bool:
 
 
 def place_of(sheet: Sheet, name: str, option: str) -> int:
-    """Place of a column by its name, in any case, or by its number counted from 1.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
+    """Place of a column by its name, in any case, or by its number counted from 1."""
     place = sheet.find(name)
     if place is None:
         header = sheet.heads

@@ -43,13 +43,7 @@ def samples_by_name(columns: Names) -> NDArray[np.bool_]:
 
 
 def refuse_two_units(columns: Names) -> None:
-    """Refuse counts and TPM, or intensities raw and normalised, side by side.
-
-    Raises
-    ------
-    LayoutError
-        With the options that leave one of them.
-    """
+    """Refuse counts and TPM, or intensities raw and normalised, side by side."""
     names = columns.names
     for pattern, star in ((known.UNIT_BEHIND, "*{0}"), (known.UNIT_BEFORE, "{0}*")):
         found = [(name, pattern.fullmatch(name)) for name in names]
@@ -88,11 +82,6 @@ def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
         The names of the columns.
     values
         (genes, samples); NaN where one is missing.
-
-    Raises
-    ------
-    LayoutError
-        With the options for a sample and for none.
     """
     n = len(columns.names)
     if n < FEWEST_SAMPLES or len(values) < FEWEST_GENES:

@@ -186,13 +186,7 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
 
 
 def check_series(samples: Samples, series: Series) -> None:
-    """Refuse a series of one time, and a time that comes twice in one.
-
-    Raises
-    ------
-    DataError
-        The message names the remedy.
-    """
+    """Refuse a series of one time, and a time that comes twice in one."""
     sheet, times, replicates = samples.sheet, samples.times, samples.roles.options.replicates
     size = Counter(series.names)
     points = list(zip(series.names, series.rows, strict=True))
@@ -309,13 +303,7 @@ def _labels_of_groups(samples: Samples) -> list[str]:
 
 
 def refuse_without_series(roles: Roles) -> None:
-    """Refuse options of series if all samples are in steady state.
-
-    Raises
-    ------
-    DataError
-        Naming the options and what to do.
-    """
+    """Refuse options of series if all samples are in steady state."""
     options = roles.options
     if options.replicates is not None:
         raise roles.sheet.error(

@@ -34,13 +34,7 @@ MANY_ROWS, TIMES_COLUMNS = 100, 5  # of a table whose rows are genes, if neither
 
 
 def refuse_wrong_shape(roles: Roles) -> None:
-    """Refuse a table without names, with genes in rows, or with series but no column of times.
-
-    Raises
-    ------
-    DataError
-        With the options that read it.
-    """
+    """Refuse a table without names, with genes in rows, or with series but no column of times."""
     sheet, kinds, keep = roles.sheet, roles.kinds, roles.options.keep
     first = sheet.cells(0)
     is_named = kinds[0] not in LABELS

@@ -7,6 +7,7 @@ which is that of R's names of rows.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from grn_tvcs.expression.judge.same_names import SameNames, same_names
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_formats
-from grn_tvcs.network.programs.signs import is_word, sign_of
+from grn_tvcs.network.programs.signs import sign_of
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
@@ -28,12 +29,14 @@ from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import SPACE, Table, read_table
 
 Value = TypeVar("Value")
+Places = NDArray[np.int64]
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
 SYMBOLS = ("source_genesymbol", "target_genesymbol")  # OmniPath's, beside identifiers of proteins
 STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
 SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
 SIGN = ("sign", "mor", "regulation", "effect", "interaction")
+SELF_LOOPS, UNKNOWN_GENES, REPEATS = "self_loops", "unknown_genes", "repeats"  # do not count
 SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
 _NAME_OF_EDGE = re.compile(r"(.+) \([^()]*\) (.+)")  # of Cytoscape
 
@@ -115,6 +118,38 @@ class EdgeList(NamedTuple):
         """Find the names among genes that may be written otherwise."""
         return same_names((name for pair in self.pairs() for name in pair), genes)
 
+    def among(
+        self,
+        genes: Sequence[str],
+        same: SameNames | None = None,
+        is_edge: NDArray[np.bool_] | None = None,
+    ) -> EdgesAmong:
+        """Find the edges that join two of the genes, which may be written otherwise.
+
+        Parameters
+        ----------
+        same
+            The names among the genes; by default they are sought.
+        is_edge
+            Which rows are edges at all; by default all.
+        """
+        same = self.called_as(genes) if same is None else same
+        place = {gene: i for i, gene in enumerate(genes)}
+        rows, numbers = array("q"), array("q")
+        left_out: dict[str, list[str]] = {SELF_LOOPS: [], UNKNOWN_GENES: [], REPEATS: []}
+        for i, (regulator, target) in enumerate(self.pairs(same)):
+            if is_edge is not None and not is_edge[i]:
+                continue
+            if regulator == target:
+                left_out[SELF_LOOPS].append(regulator)
+            elif regulator not in place or target not in place:
+                left_out[UNKNOWN_GENES].append(f"{regulator} -> {target}")
+            else:
+                rows.append(i)
+                numbers.append(place[regulator] * len(genes) + place[target])
+        found = np.array(rows, np.int64), np.array(numbers, np.int64)
+        return EdgesAmong(self, genes, *found, left_out, same)
+
     def no_edge(
         self, genes: Sequence[str], edge: str = "an edge", of: str = "network"
     ) -> DataError:
@@ -124,6 +159,58 @@ class EdgeList(NamedTuple):
             f"{joined(self.names()) or 'nothing'}; the {of} has {joined(genes)}",
             path=self.table.path,
         )
+
+
+class EdgesAmong(NamedTuple):
+    """Edges of a list between two different genes.
+
+    Attributes
+    ----------
+    edges, genes
+        The list, and the genes.
+    rows
+        Places of the edges in the list.
+    numbers
+        Place of the regulator times the number of genes, plus place of the target.
+    left_out
+        Names of the edges that do not count, by reason.
+    same
+        Names that are not written as the genes are.
+    """
+
+    edges: EdgeList
+    genes: Sequence[str]
+    rows: Places
+    numbers: Places
+    left_out: dict[str, list[str]]
+    same: SameNames
+
+    @property
+    def ends(self) -> tuple[Places, Places]:
+        """Places of the regulators and of the targets."""
+        return np.divmod(self.numbers, len(self.genes))
+
+    def values(self, name: str, read: Callable[[str], float]) -> NDArray[np.float64]:
+        """Return what `read` makes of the cells of a column; see `EdgeList.value`."""
+        cells = (self.edges.value(i, name, read) for i in self.rows.tolist())
+        return np.fromiter(cells, np.float64, self.rows.size)
+
+    def of_different(self) -> tuple[EdgesAmong, Places]:
+        """Keep the first edge of each pair; also return the places of these.
+
+        The others become `REPEATS`.
+        """
+        _, first = np.unique(self.numbers, return_index=True)
+        repeats = []
+        for number in np.delete(self.numbers, first).tolist():
+            regulator, target = (self.genes[i] for i in divmod(number, len(self.genes)))
+            repeats.append(f"{regulator} -> {target}")
+        found = self._replace(
+            rows=self.rows[first],
+            numbers=self.numbers[first],
+            left_out=self.left_out | {REPEATS: repeats},
+        )
+        return found, first
 
 
 def open_edges(path: str | Path, third: str) -> EdgeList:
@@ -261,21 +348,3 @@ def of_three(edges: EdgeList, what: str) -> EdgeList:
     if others:
         columns["sign"] = others[0]
     return edges._replace(columns=columns)
-
-
-def of_database(edges: EdgeList) -> EdgeList | None:
-    """Return a list of a database, which has more than three columns; None for others.
-
-    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
-    and TRRUST without one (regulator, target, a word for the sign, sources).
-    """
-    rows, named = edges.table.rows, edges.columns
-    if len(rows[0]) <= 3:
-        return None
-    if named:
-        known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
-        columns = {ours: named[name] for name, ours in known.items() if name in named}
-        return edges._replace(columns=columns)
-    if all(is_word(row[2]) for row in rows):
-        return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
-    return None

@@ -16,7 +16,8 @@ from crowd_tvcs.answers.class_prevalence import (
     warn_unused_classes,
 )
 from crowd_tvcs.campaign import Campaign, Task, task_statuses
-from crowd_tvcs.routing.replay import averages, replay
+from crowd_tvcs.routing.outcomes import averages
+from crowd_tvcs.routing.replay import replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 from tests.makers.commands import crowd_tvcs

@@ -8,7 +8,8 @@ import pytest
 
 from crowd_tvcs import read_quality
 from crowd_tvcs.answers.answers import Answers, read_answers, read_gold
-from crowd_tvcs.routing.replay import averages, draw_split, replay
+from crowd_tvcs.routing.outcomes import averages
+from crowd_tvcs.routing.replay import draw_split, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote

@@ -7,6 +7,7 @@ import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer
 from grn_tvcs.methods.directions import describe_undirected, without_direction
+from grn_tvcs.methods.inputs import Inputs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.methods_text import methods_paragraph
@@ -23,6 +24,10 @@ def at_rest():
     values[:, 3] = values[:, 2] * rng.uniform(0.8, 1.2, 40)
     none = np.empty((0, len(GENES)))
     return Expression(none, np.empty(0), (), GENES, steady_values=values, scale="levels")
+
+
+def inputs(data, steady=None, prior=None):
+    return Inputs(data, Rules(), Rules().candidates(GENES), steady, prior)
 
 
 @pytest.mark.parametrize("method", ["clr", "genie3", "combined"])
@@ -42,17 +47,16 @@ def test_a_list_of_regulators_a_perturbed_gene_or_a_prior_gives_a_direction(at_r
     assert network.undirected[0, 2]
     assert not network.undirected[0, 1]
     whole = infer(at_rest, "genie3", max_edges=2, rng=0)
-    allowed = ~np.eye(len(GENES), dtype=bool)
     steady = SteadyStates(np.ones((1, len(GENES))), ("A",), np.array([True]), GENES)
     pairs = replace(whole.pairs, undirected=None)
-    found = without_direction(pairs, allowed, at_rest, "genie3", steady, None)
+    found = without_direction(pairs, inputs(at_rest, steady=steady), "genie3")
     assert not found[0].any()
     assert not found[:, 0].any()
     assert found[2, 3]
     assert found[3, 2]
     weights = np.zeros((len(GENES), len(GENES)))
     weights[2, 3] = 1.0
-    found = without_direction(pairs, allowed, at_rest, "genie3", None, Prior(GENES, weights))
+    found = without_direction(pairs, inputs(at_rest, prior=Prior(GENES, weights)), "genie3")
     assert found[0, 1]
     assert not found[2, 3]
     assert not found[3, 2]
@@ -68,5 +72,4 @@ def test_lags_and_probabilities_of_series_have_a_direction():
     network = infer(data, "clr", rng=0)
     assert network.undirected.sum() == network.scores.astype(bool).sum()
     chances = replace(network.pairs, undirected=None, confidence=np.full((8, 8), 0.5))
-    allowed = ~np.eye(len(GENES), dtype=bool)
-    assert without_direction(chances, allowed, data, "combined", None, None) is None
+    assert without_direction(chances, inputs(data), "combined") is None

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker, upgrade
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
@@ -344,19 +344,6 @@ def test_a_backend_that_is_killed_is_said_and_replaced(database):
         with pytest.raises(StoreError, match="nothing was changed"):
             campaign.submit("ann", task, "1")
         assert campaign.submit("ann", task, "1").reason == "accepted"
-
-
-def test_functions_that_an_older_program_left_are_removed_by_an_upgrade(database):
-    left = ("tvcs_next_4_0a1b2c3d(a integer)", "tvcs_only_added_to()", "ours_answer_4()")
-    kept = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
-    three(database).close()
-    with speed.psycopg_of(database) as other:
-        for name in (left[0], left[2]):
-            other.execute(f"CREATE FUNCTION {name} RETURNS integer LANGUAGE sql AS 'SELECT 1'")
-        assert upgrade(database) == (schema.VERSION, "")
-        assert sorted(other.execute(kept)) == [("ours_answer_4",), ("tvcs_only_added_to",)]
-    with Campaign(database) as campaign:
-        assert campaign.next("ann").task == "t1"
 
 
 @pytest.mark.parametrize("and_next", [False, True])
