@@ -20,6 +20,7 @@ from tvcs_core.files.display import joined, summary
 QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
+CONTRARY = 0.7  # on a log scale, about twice the level
 OUT, DOWN, UP = "knock-out", "knock-down", "over-expression"  # kinds of experiments
 
 
@@ -166,6 +167,26 @@ class SteadyStates:
         """Which genes were knocked out, or else changed: down or up; (genes,)."""
         names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
         return np.array([gene in names for gene in self.genes])
+
+    def warn_of_contrary(self, scale: str) -> None:
+        """Warn of changed genes whose own level moved far against the change."""
+        wild = [gene == WILD_TYPE for gene in self.changed]
+        if not any(wild):
+            return
+        logs = log_levels(self.levels, LOG_OFFSET, scale)
+        rises = logs - np.median(logs[wild], axis=0)
+        rises[self._is_up] *= -1.0
+        found = {
+            gene
+            for gene, rise in zip(self.changed, rises, strict=True)
+            if gene != WILD_TYPE and rise[self.genes.index(gene)] > CONTRARY
+        }
+        if found:
+            warn_user(
+                f"{len(found)} changed genes have more than the wild type after a knock-out or "
+                f"knock-down, or less after over-expression: {joined(sorted(found))}; if the kind "
+                "of change is wrong, so are the signs of its effects"
+            )
 
     def shifts(
         self, expression: Expression, *, is_out: bool, rows: NDArray[np.int64] | None = None
