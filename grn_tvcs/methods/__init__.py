@@ -259,7 +259,7 @@ def _inferred(
     if steady is not None:
         steady = steady.of(expression.genes)
         steady = options["steady"] = replace(steady, levels=scale_like(expression, steady.levels))
-        steady.warn_of_contrary(expression.scale or "levels")
+        steady.warn_of_contrary(expression)
     if prior is not None:
         prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}

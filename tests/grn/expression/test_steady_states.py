@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -301,6 +303,7 @@ def test_a_gene_that_moved_against_its_change_is_named(series, kind, factor):
         flags if kind == "up" else none,
     )  # fmt: skip
     with pytest.warns(UserWarning, match="1 changed genes have .*: A; if the kind of change"):
-        made.warn_of_contrary("levels")
-    made.levels[2, 0] = 0.5 / factor  # as meant: no warning
-    made.warn_of_contrary("levels")
+        made.warn_of_contrary(series)
+    as_meant = levels.copy()
+    as_meant[2, 0] = 0.5 / factor
+    replace(made, levels=as_meant).warn_of_contrary(series)
