@@ -71,18 +71,15 @@ def names_in(path: Path, genes: Sequence[str], heads: Collection[str] = ()) -> l
         return _called(path, lines, genes)
     in_one_line = len(lines) == 1
     columns = _parts(lines[0]) if in_one_line else _columns_of(path)
+    if named := [c[1:] for c in columns if c and c[0].lower() in heads]:
+        columns = named
     found = [same_names(column, genes) for column in columns]
-    is_named = [column[0].lower() in heads for column in columns]
-    k = max(
-        range(len(found)),
-        key=lambda j: (is_named[j] and found[j].n_found > 0, found[j].n_found),
-        default=0,
-    )
+    k = max(range(len(found)), key=lambda j: found[j].n_found, default=0)
     n_found = found[k].n_found if columns else 0
-    if n_lines and n_found <= n_lines and not any(is_named):
+    if n_lines and n_found <= n_lines and not named:
         return _called(path, lines, genes)
     if not n_found:
-        return lines or [name for column in columns for name in column]
+        return lines if lines and not named else [name for column in columns for name in column]
     known = dict.fromkeys(found[k].as_written) | found[k].gene_of
     names = [known[name] or name for name in columns[k] if name in known]
     where = f", in column {k + 1}" if len(columns) > 1 else ""
@@ -93,7 +90,7 @@ def names_in(path: Path, genes: Sequence[str], heads: Collection[str] = ()) -> l
         sentence = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
     elif where:
         sentence = sentence.replace(" names are genes", f" names are genes{where}", 1)
-    if others := [name for name in columns[k][is_named[k] :] if name not in known]:
+    if others := [name for name in columns[k] if name not in known]:
         sentence += f"; left out: {joined(others)}"
     print_message(f"warning: {path}: {sentence}")
     return names

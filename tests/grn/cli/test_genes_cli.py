@@ -88,6 +88,9 @@ def test_names_of_a_table_that_are_no_genes_are_named(folder, tmp_path):
     edges = read_network(tmp_path / "p" / "edges.tsv").edges()
     assert {edge.regulator for edge in edges} <= {"G3", "G5"}
     assert {edge.target for edge in edges} <= {"G1", "G2", "G4"}
+    (folder / "edges.txt").write_text("TF\ttarget\nYGL035C\tG1\nYGL036C\tG2\n")
+    said = infer(folder, tmp_path / "q", "--regulators", "edges.txt").output
+    assert "found none: here stands YGL035C, YGL036C; there" in said
 
 
 def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
