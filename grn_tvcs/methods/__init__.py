@@ -239,7 +239,12 @@ def _inferred(
     rng = stream(rng, "infer", method)
     expression = used_by(settled, method).in_name_order()
     candidates = rules.candidates(expression.genes, expression.constant_genes)
-    for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
+    caps = rules.max_out_degree
+    for kind, names in (
+        ("regulators", rules.regulators),
+        ("targets", rules.targets),
+        ("regulators with a cap", frozenset(caps) if isinstance(caps, Mapping) else None),
+    ):
         if missing := sorted((names or frozenset()) - set(expression.genes)):
             warn_user(
                 f"{len(missing)} of {len(names or ())} {kind} are no genes: {joined(missing)}"
