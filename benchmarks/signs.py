@@ -1,13 +1,13 @@
 """How often are signs right that are printed as known? -> a table on standard output.
 
-    python -m benchmarks.signs [--designs N] [--seed N] [FOLDER ...]
+    python -m benchmarks.signs [--designs N] [--seed N] [--only WORD] [FOLDER ...]
 
 With the default method and 2 edges per gene. Simulated designs of all kinds; the part of the
 B. subtilis compendium that comes with the project, where the targets of sigma factors and of ComK
 are activated and those of some dedicated repressors repressed (SubtiWiki's signs); and every FOLDER
 that holds ``timeseries.tsv`` or ``series.csv`` with ``goldstandard_signed.tsv``, and perhaps
 ``knockouts.tsv`` and ``wildtype.tsv``. Only selected edges that are true, and whose sign is known,
-count. "By ranks" is the sign of rank correlation, for all of them.
+count. "By ranks" is the sign of rank correlation, for all of them. ``--only`` names the rows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -71,10 +72,10 @@ def group_of(design: Design) -> str:
     return "simulated, series of cells" if design.cells else "simulated, two series or more"
 
 
-def simulated(n_designs: int, seed: int) -> Iterator[Signed]:
-    """Yield networks of all kinds with their experiments."""
+def simulated(n_designs: int, seed: int, only: str) -> Iterator[Signed]:
+    """Yield networks of all kinds with their experiments, of groups whose name holds a word."""
     for k, (design, kind) in enumerate(universal_designs(n_designs, stream(seed, "signs"))):
-        if kind in NULLS or design.n_genes > MOST_GENES:
+        if kind in NULLS or design.n_genes > MOST_GENES or only not in group_of(design):
             continue
         made = draw_example(design, kind, stream(seed, "signs", str(k)))
         regulators = made.rules.regulators
@@ -143,11 +144,15 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--designs", type=int, default=150, help="that are drawn")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", metavar="WORD")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     found: dict[str, NDArray[np.int64]] = {}
-    for some in (simulated(given.designs, given.seed), subtilis(), map(of_folder, given.folders)):
-        for one in some:
+    tables = chain(
+        simulated(given.designs, given.seed, given.only), subtilis(), map(of_folder, given.folders)
+    )
+    for one in tables:
+        if given.only in one.group:
             found[one.group] = found.get(one.group, np.zeros(5, np.int64)) + judged(one)
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)

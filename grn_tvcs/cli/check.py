@@ -40,6 +40,7 @@ def check(given: CheckOptions) -> None:
     """
     from grn_tvcs.cli.genes import read_gene_names
     from grn_tvcs.expression.readable_options import command_of
+    from grn_tvcs.network.programs.edge_list import REGULATOR
     from tvcs_core.files.display import joined
 
     with files_of(given.expression) as files:
@@ -49,7 +50,7 @@ def check(given: CheckOptions) -> None:
     print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
     options = given.layout.given()
     if given.regulators is not None:
-        names = read_gene_names(given.regulators, data)
+        names = read_gene_names(given.regulators, data, heads=REGULATOR)
         unknown = sorted(names - set(data.genes))
         print_text(f"regulators   {len(names) - len(unknown)} of {len(names)} names are genes")
         if unknown:
@@ -65,13 +66,15 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
     try:
         return given.layout.read(files)
     except ValueError as error:
+        ways: dict[str, None] = {}
         for options, data in readable_options(files, error, given.layout):
             n = data.n_series
             series = f"{n} series" if n else "all in steady state"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
-            print_message(
-                f"this reads it ({found}): {command_of(given.expression, options.given())}"
-            )
+            command = command_of(given.expression, options.given())
+            ways[f"this reads it ({found}): {command}"] = None
+        for way in ways:
+            print_message(way)
         raise
 
 

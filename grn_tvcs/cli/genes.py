@@ -19,6 +19,7 @@ from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
+from grn_tvcs.network.programs.edge_list import REGULATOR, TARGET
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined
@@ -26,15 +27,19 @@ from tvcs_core.files.tables import read_names, read_table
 from tvcs_core.files.workbook import is_workbook
 
 
-def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
+def read_gene_names(
+    path: Path, data: Expression, least: int = 1, heads: Collection[str] = ()
+) -> frozenset[str]:
     """Read names of which at least `least` are genes; print repeated names.
+
+    `heads` are names of the column of a table, as in `names_in`.
 
     Raises
     ------
     DataError
         If fewer are genes.
     """
-    given = names_in(path, data.genes)
+    given = names_in(path, data.genes, heads)
     names = frozenset(given)
     strangers = sorted(names - set(data.genes))
     n_known = len(names) - len(strangers)
@@ -52,22 +57,29 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
     return names
 
 
-def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; if no line is a gene, find the column of genes.
+def names_in(path: Path, genes: Sequence[str], heads: Collection[str] = ()) -> list[str]:
+    """Read a list of names; if it is a table, find the column of genes, by `heads` if one has them.
 
     A table whose first row is a header, as lists of regulators often are, is a list too. Genes that
     are written otherwise are found as `same_names` does it.
     """
     is_book = is_workbook(path)
     lines = [] if is_book else read_names(path)
-    if not set(lines).isdisjoint(genes) or not (lines or is_book):
+    n_lines = len(set(lines) & set(genes))  # lines that are genes
+    is_plain = not any(mark in line for line in lines for mark in ",;\t")
+    if (n_lines and is_plain) or not (lines or is_book):
         return _called(path, lines, genes)
     in_one_line = len(lines) == 1
     columns = _parts(lines[0]) if in_one_line else _columns_of(path)
+    if named := [c[1:] for c in columns if c and c[0].lower() in heads]:
+        columns = named
     found = [same_names(column, genes) for column in columns]
     k = max(range(len(found)), key=lambda j: found[j].n_found, default=0)
-    if not columns or not found[k].n_found:
-        return lines or [name for column in columns for name in column]
+    n_found = found[k].n_found if columns else 0
+    if n_lines and n_found <= n_lines and not named:
+        return _called(path, lines, genes)
+    if not n_found:
+        return lines if lines and not named else [name for column in columns for name in column]
     known = dict.fromkeys(found[k].as_written) | found[k].gene_of
     names = [known[name] or name for name in columns[k] if name in known]
     where = f", in column {k + 1}" if len(columns) > 1 else ""
@@ -78,6 +90,8 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
         sentence = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
     elif where:
         sentence = sentence.replace(" names are genes", f" names are genes{where}", 1)
+    if others := [name for name in columns[k] if name not in known]:
+        sentence += f"; left out: {joined(others)}"
     print_message(f"warning: {path}: {sentence}")
     return names
 
@@ -136,8 +150,10 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
     ValueError, DataError
         If a list names no gene, or the options leave fewer than two genes.
     """
-    regulators = None if given.regulators is None else read_gene_names(given.regulators, data)
-    targets = None if given.targets is None else read_gene_names(given.targets, data)
+    regulators, targets = (
+        None if path is None else read_gene_names(path, data, heads=heads)
+        for path, heads in ((given.regulators, REGULATOR), (given.targets, TARGET))
+    )
     named = (regulators or frozenset()) | (targets or frozenset())
     kept, why = _kept(given.genes, given.top_variable, data, named)
     gone = sorted(set(data.genes) - kept)
@@ -162,7 +178,7 @@ def genes_compared(
     """
     named = None
     if regulators is not None:
-        named = read_gene_names(regulators, next(iter(parts.values())))
+        named = read_gene_names(regulators, next(iter(parts.values())), heads=REGULATOR)
     if genes is None and top_variable is None:
         return parts, named
     for pair in combinations(parts, 2):

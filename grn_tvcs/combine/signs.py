@@ -6,7 +6,8 @@ target then moved beyond noise. Second, with several series, sources from levels
 agree on true signs far more often than on false ones. The method's sign must then equal those of
 three correlations: regulator level with the target's next change, rank correlation and partial
 correlation. Series that share one direction are one response, however many they are, and give no
-sign. `python -m benchmarks.signs` measures the accuracy of such signs.
+sign. In bins of cells noise alone often agrees, so there the lagged correlations must also be far
+from 0. `python -m benchmarks.signs` measures the accuracy of such signs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, STRONG, downrank_indirect
-from grn_tvcs.evidence.lagged_correlation import lagged_correlation
+from grn_tvcs.evidence.lagged_correlation import RESPONSES, lagged_correlation
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.samples import all_levels, all_log_levels
 from grn_tvcs.expression.expression import Expression
@@ -31,6 +32,9 @@ MIN_SERIES = 2  # within one series sources are not independent; on IRMA's, 1 of
 # Largest `shared_direction` of series that give signs: SOS responses of E. coli, whose correlations
 # have the wrong sign for every edge, have .97, B. subtilis .25, 60 simulated networks up to .41.
 MAX_SHARED = 0.7
+# Fewest standard errors of lagged correlations of cells: with the next change, and half of those
+# with the next level, as levels of neighbouring bins repeat each other (decision 271).
+MIN_CELLS_Z, LEVEL_WEIGHT = 4.5, 0.5
 CHUNK_PAIRS = 4_000_000  # pairs per chunk, which bounds the memory; signs do not depend on it
 
 Signs = NDArray[np.int8]
@@ -61,6 +65,8 @@ def supported_signs(
             agrees = mine != 0
             for other in _of_series(expression, steady, rows, pairs.targets):
                 agrees &= other == mine
+            if expression.cells is not None:
+                agrees &= mine * _lagged_z(expression, rows)[:, pairs.targets] >= MIN_CELLS_Z
             signs[at] = mine * agrees
     if steady is not None:
         moved = _of_changed(expression, steady, pairs.regulators, pairs.targets)
@@ -93,6 +99,17 @@ def _of_series(
     yield _sign(lagged_correlation(expression, "change", rows=rows)[:, targets])
     yield _sign(RankCorrelations(all_levels(expression, steady)).of(rows, targets))
     yield _sign(partial_correlation(all_log_levels(expression, steady), rows)[:, targets])
+
+
+def _lagged_z(expression: Expression, rows: Indices) -> NDArray[np.float64]:
+    """Return signed standard errors of both lagged correlations; [row, gene]."""
+    most = 1.0 - 1e-12  # of a correlation, so that none is infinite
+    level, change = (
+        np.arctanh(np.clip(lagged_correlation(expression, response, rows=rows), -most, most))
+        for response in RESPONSES
+    )
+    n_steps = len(expression.times) - len(expression.pieces())
+    return np.asarray((change + LEVEL_WEIGHT * level) * np.sqrt(max(n_steps - 3, 0)))
 
 
 def _of_changed(

@@ -162,17 +162,18 @@ def describe_scale(expression: Expression) -> str:
 
 def scale_like(expression: Expression, levels: Values) -> Values:
     """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
-    if not are_of_one_unit(levels, expression.levels):
+    is_below = (levels < 0).any() and expression.scale != "log" and not _is_background(levels)
+    if is_below or not are_of_one_unit(levels, expression.levels):
         remedy = "give logarithms of both or of neither"
-        if (levels < 0).mean() > SHARE_OF_CHANGES:
+        if is_below or (levels < 0).mean() > SHARE_OF_CHANGES:
             remedy = (
                 "negative ones seem to be changes against the wild type: give the levels of which "
                 "they were taken (of log2 changes: the level of the wild type times 2 ** change)"
             )
         raise ValueError(
             "steady states must be in the unit of the series, but their median is "
-            f"{np.median(levels):g} and that of the series {np.median(expression.levels):g}; "
-            f"{remedy}"
+            f"{np.median(levels):g}, their lowest value {levels.min():g}, and the median of the "
+            f"series {np.median(expression.levels):g}; {remedy}"
         )
     if expression.scale == "counts":
         return of_one_size(levels, float(np.median(expression.levels.sum(axis=1))))

@@ -20,6 +20,8 @@ from tvcs_core.files.display import joined, summary
 QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
+CONTRARY, CONTRARY_SD = 0.7, 3.0  # on a log scale, about twice the level; standard deviations
+Levels = NDArray[np.float64]
 OUT, DOWN, UP = "knock-out", "knock-down", "over-expression"  # kinds of experiments
 
 
@@ -167,6 +169,24 @@ class SteadyStates:
         names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
         return np.array([gene in names for gene in self.genes])
 
+    def warn_of_contrary(self, expression: Expression) -> None:
+        """Warn of changed genes whose own level moved against the change, beyond noise."""
+        fell, spread = self._moved(expression)
+        is_contrary = np.where(self._is_up[:, None], fell, -fell) > np.maximum(
+            CONTRARY, CONTRARY_SD * spread
+        )
+        found = {
+            gene
+            for gene, is_it in zip(self.changed, is_contrary, strict=True)
+            if gene != WILD_TYPE and is_it[self.genes.index(gene)]
+        }
+        if found:
+            warn_user(
+                f"{len(found)} changed genes have more than usual after a knock-out or "
+                f"knock-down, or less after over-expression: {joined(sorted(found))}; if the kind "
+                "of change is wrong, so are the signs of its effects"
+            )
+
     def shifts(
         self, expression: Expression, *, is_out: bool, rows: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
@@ -181,15 +201,8 @@ class SteadyStates:
         rest, but at least that of the median gene. Of a gene that was changed several times the
         mean counts. `rows` are the genes that are wanted as regulators, all by default.
         """
-        n = len(self.levels)
-        both = np.concatenate([self.levels, expression.values])
-        logs = log_levels(both, LOG_OFFSET, scale_of(expression))
-        first = [n + rows.start for rows in expression.pieces().values()]
-        known = np.concatenate([logs[:n], logs[first]])
-        rest = np.median(known, axis=0)
-        spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS
-        spread = np.maximum(spread, np.median(spread))
-        z = np.where(spread > 0, (rest - logs[:n]) / np.where(spread > 0, spread, 1.0), 0.0)
+        fell, spread = self._moved(expression)
+        z = np.where(spread > 0, fell / np.where(spread > 0, spread, 1.0), 0.0)
         rows = np.arange(len(self.genes)) if rows is None else rows
         row_of = {self.genes[j]: row for row, j in enumerate(rows.tolist())}
         shifts = np.zeros((len(rows), len(self.genes)))
@@ -200,3 +213,14 @@ class SteadyStates:
                 times[row_of[self.changed[k]]] += 1
         shifts[np.arange(len(rows)), rows] = 0.0
         return shifts / np.maximum(times, 1)[:, None]
+
+    def _moved(self, expression: Expression) -> tuple[Levels, Levels]:
+        """Return how far levels fell below rest on a log scale, and the deviation of each gene."""
+        n = len(self.levels)
+        both = np.concatenate([self.levels, expression.values])
+        logs = log_levels(both, LOG_OFFSET, scale_of(expression))
+        first = [n + rows.start for rows in expression.pieces().values()]
+        known = np.concatenate([logs[:n], logs[first]])
+        rest = np.median(known, axis=0)
+        spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS
+        return rest - logs[:n], np.maximum(spread, np.median(spread))

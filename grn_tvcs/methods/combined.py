@@ -50,6 +50,7 @@ from grn_tvcs.evidence.prior_edges import add_prior_edges, add_prior_log_odds
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
@@ -64,7 +65,7 @@ from grn_tvcs.network.verdict import (
     TOO_COEXPRESSED,
     Verdict,
     describe_trait,
-    remedy_of_no_edge,
+    remedy_of,
     silent_verdict,
     verdict_of,
 )
@@ -204,8 +205,7 @@ def combined(
     if none > 0:
         note = LIKE_NOISE.format(float(sigmoid(np.array(none))))
         network = network.replace(notes=(*network.notes, note))
-    remedy = remedy_of_no_edge(expression, steady)
-    return _with_probabilities(network, evidence, logits, prior, design, model, remedy)
+    return _with_probabilities(network, evidence, logits, prior, design, model, expression, steady)
 
 
 def describe(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
@@ -343,7 +343,8 @@ def _with_probabilities(
     prior: Prior | None,
     design: Design,
     model: PretrainedModels,
-    remedy: str,
+    expression: Expression,
+    steady: SteadyStates | None,
 ) -> Network:
     """Return the network with probabilities as scores, and a verdict on more series."""
     p = _where_allowed(evidence, sigmoid(logits))
@@ -357,6 +358,9 @@ def _with_probabilities(
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + N_MORE_SERIES)
         more = N_MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
+    of_regulator = (p >= LIKELY).sum(axis=1).tolist()
+    regulators = (expression.genes[k] for k in evidence.inputs)
+    remedy = remedy_of(dict(zip(regulators, of_regulator, strict=True)), expression, steady)
     return network.replace(
         scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more, remedy=remedy)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,7 @@ def inputs_of(
     if steady is not None:
         steady = steady.of(genes)
         steady = replace(steady, levels=scale_like(expression, steady.levels))
+        steady.warn_of_contrary(expression)
     return Inputs(expression, rules, candidates, steady, None if prior is None else prior.of(genes))
 
 
@@ -107,4 +108,8 @@ def _named_rules(rules: Rules, genes: Sequence[str]) -> Rules:
         missing = sorted(names - set(genes))
         if 0 < len(missing) < len(names):  # else `Rules.candidates` refuses them
             warn_user(f"{len(missing)} of {len(names)} {kind} are no genes: {joined(missing)}")
+    caps = rules.max_out_degree
+    if isinstance(caps, Mapping) and (missing := sorted(set(caps) - set(genes))):
+        what = "regulators with a cap are no genes"
+        warn_user(f"{len(missing)} of {len(caps)} {what}: {joined(missing)}")
     return replace(rules, regulators=roles["regulators"], targets=roles["targets"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,13 @@ SERIES_FIRST = (
     "Time series of the same genes (a table with a column Time beside this one), and knock-outs "
     "beside these (--knockouts, --wildtype)"
 )
+# No trait of a table shows whether a hub is measured (decision 289).
+ONE_HUB = (
+    "Most of the supported edges have one regulator, {0}. A gene that was not measured and drives "
+    "its targets would look the same. A knock-out or knock-down of {0} (--knockouts, --knockdowns, "
+    "with --wildtype) would show it."
+)
+MIN_HUB_EDGES = 3
 LEARNED_RANKING = "Edges are ranked by the learned combination of all sources of evidence."
 # What the traits of `combine.domain_check` measure.
 TRAITS = {
@@ -98,8 +106,8 @@ class Verdict:
     why_not
         A sentence: why no probability can be given; empty where one is.
     remedy
-        A sentence: which experiment or table would help, if no probability is given or no edge
-        is supported.
+        Sentences: which experiment or table would help, if no probability is given, no edge is
+        supported, or most supported edges have one regulator.
     ranking
         A sentence on the ranking of the edges, if no probability is given.
     null_probability
@@ -162,7 +170,7 @@ class Verdict:
                 f"This experiment supports {about(self.n_edges)} edges (of which {n_true} should "
                 "be true)"
             )
-        remedy = f" {self.remedy}" if self.remedy and not self.n_edges else ""
+        remedy = f" {self.remedy}" if self.remedy else ""
         if self.more is None:
             return f"{now}.{remedy}"
         n_series, then = self.more
@@ -263,8 +271,18 @@ def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
     return f"{what} would test them; more samples of the same kind would not.{guess}"
 
 
-def remedy_of_no_edge(expression: Expression, steady: SteadyStates | None) -> str:
-    """Describe the remedy if no edge is as likely true as false."""
+def remedy_of(
+    n_edges: Mapping[str, int], expression: Expression, steady: SteadyStates | None
+) -> str:
+    """Describe the remedy if no edge is supported, or if most of them have one regulator.
+
+    `n_edges` are the supported edges by regulator. A regulator that was changed needs no remedy.
+    """
+    if total := sum(n_edges.values()):
+        hub = max(n_edges, key=n_edges.__getitem__)
+        is_main = n_edges[hub] >= MIN_HUB_EDGES and 2 * n_edges[hub] > total
+        is_changed = steady is not None and hub in steady.changed
+        return ONE_HUB.format(hub) if is_main and not is_changed else ""
     if not expression.series:
         return f"{SERIES_FIRST}, would help most."
     if steady is not None and any(steady.changed):

@@ -176,7 +176,8 @@ def _signs(network: Network, expression: Expression, steady: SteadyStates | None
         return "The data supported no sign of an edge, so none is given."
     rules = []
     if have_signs(expression):
-        rules.append("lagged, rank and partial correlation agreed with the method")
+        beyond = ", the first beyond noise" if expression.cells is not None else ""
+        rules.append(f"lagged, rank and partial correlation agreed with the method{beyond}")
     if steady is not None:
         rules.append("the target moved beyond noise when its regulator was perturbed")
     if any(PRIOR in note for note in network.notes):

@@ -12,12 +12,12 @@ from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
-from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
+from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.files.display import joined
+from tvcs_core.files.display import joined, quoted
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -84,6 +84,16 @@ def _whole(path: str | Path) -> Sheet:
 def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
     """Return pseudotimes, (cells, lineages); NaN if a cell has none or an infinite one."""
     columns = range(1, len(clocks.columns))
+    for j in columns:
+        cells = clocks.cells(j)
+        if are_words(cells) and not any(map(remedy_of, cells)):
+            way = {"ignore": (clocks.heads[j],)}
+            what = (
+                f"must be a number, found {quoted(cells[0])}; if the column names lineages, give "
+                "each of them a column of pseudotimes, empty for cells of others; if all cells "
+                f"are of one lineage, give {option_words(way)}"
+            )
+            raise may_read(clocks.error(what, 0, j), way)
     if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
         warn_user(
             f"{clocks.path}: left out {n} pseudotimes that are infinite, as they are where a cell "

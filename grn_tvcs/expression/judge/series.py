@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, unquoted
 
 Times = NDArray[np.float64]
+UNITS_APART = 24.0  # hours of a day, the least ratio of usual units of time
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,23 @@ def check_series(samples: Samples, series: Series) -> None:
                 ),
                 *remedies,
             )
+    steps: dict[str, list[float]] = {}
+    for (before, h), (name, i) in pairwise(points):
+        if before == name and times[h] < times[i]:
+            steps.setdefault(name, []).append(times[i] - times[h])
+    if steps:
+        _warn_of_units(sheet.path, steps)
+
+
+def _warn_of_units(path: str, steps: dict[str, list[float]]) -> None:
+    """Warn if the steps of two series differ as hours from minutes, or days from hours."""
+    by_step = sorted((median(of), name) for name, of in steps.items())
+    (shortest, dense), (longest, sparse) = by_step[0], by_step[-1]
+    if longest >= UNITS_APART * shortest * (1 - 1e-9):
+        warn_user(
+            f"{path}: the time between samples is {shortest:g} in series {unquoted(dense)} and "
+            f"{longest:g} in {unquoted(sparse)}: all times must have one unit"
+        )
 
 
 def _pooled(samples: Samples) -> dict[str, Any]:

@@ -78,6 +78,21 @@ def test_names_that_are_no_genes_or_stand_twice_are_said(folder, tmp_path):
     assert record_of(tmp_path / "out")["genes"] == ["G1", "G2", "G3"]
 
 
+def test_names_of_a_table_that_are_no_genes_are_named(folder, tmp_path):
+    (folder / "table.txt").write_text("g3\tZn\nYGL035C\tZn\nG5\t\n")
+    said = infer(folder, tmp_path / "o", "--regulators", "table.txt").output
+    assert "2 of 3 names are genes, in column 1: 1 as written" in said
+    assert "; left out: YGL035C" in said
+    (folder / "edges.txt").write_text("TF\ttarget\nG3\tG1\nG3\tG2\nG5\tG4\n")
+    infer(folder, tmp_path / "p", "--regulators", "edges.txt", "--targets", "edges.txt")
+    edges = read_network(tmp_path / "p" / "edges.tsv").edges()
+    assert {edge.regulator for edge in edges} <= {"G3", "G5"}
+    assert {edge.target for edge in edges} <= {"G1", "G2", "G4"}
+    (folder / "edges.txt").write_text("TF\ttarget\nYGL035C\tG1\nYGL036C\tG2\n")
+    said = infer(folder, tmp_path / "q", "--regulators", "edges.txt").output
+    assert "found none: here stands YGL035C, YGL036C; there" in said
+
+
 def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
     done = infer(folder, tmp_path / "out", "--genes", "ten.txt", "--knockouts", "knockouts.tsv")
     assert done.exit_code == 0, done.stderr

@@ -122,6 +122,7 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, mess
     [
         (CELLS, CLOCK.replace("c4", "c9"), "1 have none: c9"),
         (CELLS, CLOCK.replace("0.9", ""), "at least 2 different pseudotimes, found 1"),
+        (CELLS, ",t,branch\nc1,0,a\nc2,1,a\nc3,2,b\n", "give each of them a column of pseudo"),
         (CELLS.replace("c4", "c1"), CLOCK, "cells must be different"),
         (CELLS.replace("G2", "G1"), CLOCK, "genes must be different, found twice: G1"),
         (CELLS.replace("8", "NA"), CLOCK, r"c\.csv:3, column 'c4': must be"),

@@ -247,6 +247,8 @@ def test_steady_states_are_brought_beside_the_series():
     with pytest.warns(UserWarning, match="1 of 2 values of steady states are below 0 and taken"):
         assert scale_like(table([[1.0, 2], [2, 1]], scale="levels"), below).tolist() == [[0, 2]]
     assert scale_like(table([[1.0, 2], [2, 1]], scale="log"), below).tolist() == below.tolist()
+    with pytest.raises(ValueError, match=r"lowest value -3, .*negative ones seem to be changes"):
+        scale_like(table([[1.0, 2], [2, 1]], scale="levels"), np.array([[-3.0, 2.0]]))
 
 
 def test_steady_counts_read_twice_as_deep_say_the_same(levels):

@@ -40,6 +40,16 @@ def test_columns_called_by_numbers_of_entrez_and_whole_levels_stay_genes(rng):
     assert are_genes("", ["0", "1", "2", "3"], ["a1", "a2"]) is None
 
 
+@pytest.mark.parametrize(("unit", "is_named"), [(60.0, True), (24.0, True), (10.0, False)])
+def test_series_in_another_unit_of_time_are_named(unit, is_named, rng, recwarn):
+    times = np.arange(6.0)
+    table = pd.DataFrame(levels(rng)).iloc[:6]
+    parts = [table.assign(Time=times, series="p"), table.assign(Time=times * unit, series="q") * 1]
+    Expression.of(pd.concat(parts))
+    said = [str(one.message) for one in recwarn if "must have one unit" in str(one.message)]
+    assert bool(said) == is_named
+
+
 @pytest.mark.parametrize(
     ("heads", "times", "n"),
     [

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -288,3 +290,20 @@ def test_an_edge_of_an_over_expressed_gene_has_this_evidence_and_its_sign():
         assert not any("knock-down" in NAMES[code] for code in network.evidence.ravel())
         assert network.signs[0, 1:3].tolist() == [1, -1], method
         assert network.undirected is None or not network.undirected[0].any()
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("out", 6.0), ("down", 6.0), ("up", 0.1)])
+def test_a_gene_that_moved_against_its_change_is_named(series, kind, factor):
+    levels = np.full((3, 3), 0.5)
+    levels[2, 0] *= factor
+    flags = np.array([False, False, True])
+    none = np.zeros(3, dtype=bool)
+    made = SteadyStates(
+        levels, ("", "", "A"), flags if kind == "out" else none, GENES,
+        flags if kind == "up" else none,
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="1 changed genes have .*: A; if the kind of change"):
+        made.warn_of_contrary(series)
+    as_meant = levels.copy()
+    as_meant[2, 0] = 0.5 / factor
+    replace(made, levels=as_meant).warn_of_contrary(series)

@@ -1,6 +1,7 @@
 """A sign is known where something supports it: agreement of evidence, a changed gene, or a list."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,6 +58,22 @@ def test_the_method_must_agree_with_the_next_change_with_ranks_and_beyond_others
                 expected[i, j] = signs[i, j]
     assert np.array_equal(found, expected)
     assert 0 < np.count_nonzero(found) < np.count_nonzero(signs)
+
+
+def test_in_cells_both_lagged_correlations_must_be_far_from_0():
+    bulk = draw_example(Design(N, N, 8, 21), "mid", 1).expression
+    steps = transitions(bulk, 0.05)
+    z_change, z_level = (
+        np.arctanh(np.corrcoef(steps.own, after, rowvar=False)[:N, N:])
+        for after in (steps.following - steps.own, steps.following)
+    )
+    signs = np.sign(z_change) * ~np.eye(N, dtype=bool)
+    agree = supported_signs(of_signs(signs), bulk)
+    strength = signs * (z_change + z_level / 2) * np.sqrt(len(steps.own) - 3)
+    expected = np.where(strength >= 4.5, agree, 0)
+    cells = replace(bulk, cells=np.full(len(bulk.times), 8.0))
+    assert np.array_equal(supported_signs(of_signs(signs), cells), expected)
+    assert 0 < np.count_nonzero(expected) < np.count_nonzero(agree)
 
 
 def test_blocks_change_no_sign(made, monkeypatch):

@@ -57,6 +57,26 @@ def test_what_would_help_depends_on_the_reason_and_on_what_is_there(why, data, s
     )
 
 
+@pytest.mark.parametrize(
+    ("n_edges", "steady", "helps"),
+    [
+        ({"A": 4, "B": 3}, None, "Most of the supported edges have one regulator, A. A gene that"),
+        ({"A": 4, "B": 3}, CHANGED, ""),  # A was changed
+        ({"A": 3, "B": 3}, None, ""),
+        ({"A": 2, "B": 0}, None, ""),
+        ({"A": 0, "B": 0}, None, "would help most."),
+        ({"A": 0, "B": 0}, CHANGED, "Knock-outs of further regulators would help most."),
+    ],
+)
+def test_a_regulator_of_most_edges_may_stand_for_one_that_is_not_measured(n_edges, steady, helps):
+    remedy = silence.remedy_of(n_edges, walks(2), steady)
+    assert bool(remedy) == bool(helps)
+    assert helps in remedy
+    total = sum(n_edges.values())
+    verdict = silence.Verdict(total, 0.0, 20, remedy=remedy)
+    assert verdict.describe().endswith(remedy)
+
+
 def test_parts_of_a_ranking_are_named_in_one_place():
     assert silence.describe_ranking(["a"]) == "Edges are ranked by the sum of a."
     assert silence.describe_ranking(["a", "b", "c"], "the sum of log ranks") == (

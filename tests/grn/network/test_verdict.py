@@ -127,7 +127,6 @@ def test_a_silent_verdict_says_why_what_helps_and_what_ranks_the_edges():
     }  # fmt: skip
     none = Verdict(0, 0.0, 90, (2, 0), remedy="Knock out.")
     assert none.describe().endswith("two more series would support none either. Knock out.")
-    assert not Verdict(3, 2.0, 90, remedy="Knock out.").describe().endswith("Knock out.")
 
 
 def test_a_table_that_looks_like_one_without_an_edge_selects_none():

@@ -123,6 +123,16 @@ def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_
     assert "ranked by" not in said  # the description of the method has it
 
 
+@pytest.mark.parametrize("name", ["series", "cells"])
+def test_signs_of_cells_are_beyond_noise(name):
+    expression = draw_example(DESIGNS[name], "mid", 1).expression
+    network = infer(expression, "pcc", rng=0, max_edges=8)
+    network = network.replace(signs=np.ones(network.pairs.shape, np.int8))
+    said = methods_paragraph(network, expression, Rules(max_edges=8), method="pcc", seed=0)
+    assert "partial correlation agreed with the method" in said
+    assert ("the first beyond noise" in said) == (name == "cells")
+
+
 def test_a_list_of_prior_edges_is_named_where_it_says_signs():
     made = draw_example(DESIGNS["rest"], "mid", 1)
     n = len(made.expression.genes)
