@@ -22,12 +22,11 @@ UNLIMITED = 2**60  # more looks than there can be
 MAX_LOOKS_COLD = 32  # looks per entry without first prices; more than there can be for thin lists
 MIN_ENTRIES_LIMITED = 4  # entries per line from which looks are limited, ...
 MIN_ENTRIES_SCALED = 10  # ... and from which first prices come before all else
-EPS_SHARE = 32  # 1 / the share of the mean price that the first eps is
+EPS_SHARE = 64  # 1 / the share of the mean price that the first eps is
 EPS_DIVISOR, MAX_PHASES = 8, 5
 MAX_LOOKS_PHASE = 60  # per entry
-# 1 / the share of lines that may keep their excess at the end of a phase, and with a binding total:
-# few units that are missing in the end cost steps of its price.
-FEW_INVERSE, FEW_INVERSE_TOTAL = 128, 512
+# 1 / the share of lines that may keep their excess at the end of a phase.
+FEW_INVERSE = 512
 RIGHT_INVERSE = 50  # 1 / the share of lines that are misplaced by prices that are good enough
 SPARE_INVERSE = 512  # 1 / the share of the total that is left for steps of its price
 MIN_STEP_INVERSE = 8  # 1 / the share of the missing entries that a step of the total must bring
@@ -113,7 +112,7 @@ class ListSearch:
         flow, reach = self.flow, int(self.flow.total[0])
         while (missing := self.missing) > 0 and flow.total.any():
             self.steps += 1
-            fall = safe_step(missing, reach, flow, self.pairs)
+            fall = safe_step(missing, reach, flow, self.pairs, 2)
             paths.lower_total(flow, *fall)
             reach = REACH * int(fall[0]) + 1
             if not self.serve(budget):
@@ -144,31 +143,33 @@ class ListSearch:
             flow.total[0] = flow.gain[:, 0].max() + 1
             if units > 0:
                 reach = int(flow.total[0]) - least
-                paths.lower_total(flow, *safe_step(units, reach, flow, self.pairs))
+                paths.lower_total(flow, *safe_step(units, reach, flow, self.pairs, 1))
         flows.keep_wanted(flow, self.pairs)
 
     def first_prices(self) -> tuple[Ints, int]:
         """Return prices of the columns by cost scaling, and one below that of the total."""
         flow, n, lines, size = self.flow, self.flow.rows, self.flow.cap.size, self.position.size
         self.begin(np.zeros(lines - n, np.int64), self.units)
-        price, total = flow.price[:, 0], int(flow.total[0])
-        units = min(self.units, int(flow.cap[:n].sum()), int(flow.cap[n:].sum()))
-        kept = int(flow.load[:n].sum())
-        row = flow.ends[:, 0]
-        is_kept = flow.spot[:, 0] < flow.start[row] + flow.load[row]
         nodes = scaling.Nodes(
-            price=np.append(price[:n] + total, -price[n:]),
-            excess=np.zeros(lines, np.int64),
-            through=flow.load.copy(),
-            ends=np.array([[total, 0], [units - kept, kept - units], [0, units]]),
-            across=flow.ends[:, 1].copy(),
-            offer=np.where(is_kept, scaling.NO_OFFER // 2, flow.gain[:, 0]),
+            price=np.empty(lines + 2, np.int64),
+            excess=np.empty(lines + 2, np.int64),
+            through=np.empty(lines, np.int64),
+            bound=np.empty(lines, np.int64),
+            direct=np.empty(2, np.int64),
+            across=np.empty(size, np.int32),
+            offer=np.empty(size, np.int64),
+            held=np.empty(lines, np.int64),
+            kept=np.empty(size, np.int32),
+            row=np.empty(size, np.int32),
+            gain=np.empty(size, np.int64),
             queue=np.empty(1 << lines.bit_length(), np.int64),
             waiting=np.zeros(lines, bool),
             clock=np.zeros(4, np.int64),
         )
-        few = lines // (FEW_INVERSE_TOTAL if self.is_binding else FEW_INVERSE)
-        eps, phases = int(price.mean()) // EPS_SHARE, 0
+        scaling.lay_nodes(flow, self.units, nodes)
+        level = int(flow.price[:, 0].mean()) // EPS_SHARE
+        few = lines // FEW_INVERSE
+        eps, phases = level, 0
         while eps > 0 and phases < MAX_PHASES:
             limit, is_first, is_done = MAX_LOOKS_PHASE * size, True, False
             nodes.clock[scaling.LOOKS] = 0
@@ -180,9 +181,9 @@ class ListSearch:
             if nodes.clock[scaling.WRONG] * RIGHT_INVERSE < lines and phases > 0:
                 break
             eps, phases = eps // EPS_DIVISOR, phases + 1
-        source, sink = nodes.ends[scaling.PRICE]
-        least = max(0, int(source - sink) - int(price.mean()) // EPS_SHARE)
-        return np.maximum(sink - nodes.price[n:], 0), least
+        source, sink = nodes.price[lines:]
+        least = max(0, int(source - sink) - level)
+        return np.maximum(sink - nodes.price[n:lines], 0), least
 
     def run_from(self, col_prices: Ints, least: int) -> None:
         """Find the best support from prices of the columns, and one below that of the total."""

@@ -38,14 +38,15 @@ def shortfalls(first, last, fall, low_fall, flow, pairs):
 
 
 @kernel
-def safe_step(units, reach, flow, pairs):
+def safe_step(units, reach, flow, pairs, sides):
     """Return the largest fall of the total's price that surely keeps at most `units` more.
 
-    It is found sooner if it is less than `reach`.
+    It is found sooner if it is less than `reach`, or of one side, the rows.
     """
     none, lines, rows, total = np.int64(0), np.int64(flow.cap.size), np.int64(flow.rows), flow.total
     high, low = none, none
-    for first, last in ((none, rows), (rows, lines)):
+    for side in range(sides):
+        first, last = (none, rows) if side == 0 else (rows, lines)
         found, fall = none, reach
         while found <= units:
             if fall < total[0]:
