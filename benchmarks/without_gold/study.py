@@ -49,7 +49,7 @@ DRAWS = 10
 WITH_GOLD = (NONE, "gold", "blend")
 CONFIDENT = 0.9
 # Start and size of the first steps of the usual numbers: T, rho, b, kappa, eps, as logarithms.
-START = np.log([0.95, 0.15, 0.67, 0.27, 0.06])
+START = np.log([0.95, 0.15, 0.3, 0.27, 0.06])
 
 Floats = NDArray[np.float64]
 

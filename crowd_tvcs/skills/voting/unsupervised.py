@@ -5,7 +5,8 @@ Confusion matrices are shrunk to those expected from a worker's accuracy and the
 with gold (`confusion`): few answers cannot invent a habit. The last posterior is that of the model
 of dependent errors, with parameters that public crowds share. And every task is judged by skills
 that leave out the task itself (its cavity): otherwise an answer confirms the worker who gave it.
-The habits of the whole crowd and the prevalence of the classes keep it, one of very many.
+The habits of the whole crowd and the prevalence of the classes keep it, one of very many. The
+prevalence is that of the majority's labels, since rounds of EM move it away with the matrices.
 
 Agreement cannot detect errors that all workers share, so no confidence is validated.
 """
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
-from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS
+from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS, MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import contrasts, log_odds
 from crowd_tvcs.belief.independent import priors, softmax
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices
@@ -35,7 +36,7 @@ ROW_STRENGTH = 5.0
 CLASS_STRENGTH = 100.0  # pseudo-tasks of equal classes in the prevalence
 # Chosen on public sets; docs/studies/crowd-without-gold.md judges six, also by the others' numbers.
 USUAL = Dependence(
-    temperature=0.95, overlap=0.15, shares=0.67, blend=1.0, common=0.06, contrast=0.27
+    temperature=0.95, overlap=0.15, shares=0.3, blend=1.0, common=0.06, contrast=0.27
 )
 # Of labels with this confidence or more .77 to 1.00 were right, by public set
 # (docs/studies/crowd-without-gold.md): a higher one is not known to be higher.
@@ -91,12 +92,13 @@ def fitted_skills(
     Arguments as of `unsupervised_posterior`, the prior of shape (tasks, classes).
     """
     informative, chances = _informative(answers, known), vote_shares(answers)
+    _set_known(chances, known)
+    shares = _prevalence(chances, answers.per_task) if prior is None else prior
+    everywhere = np.broadcast_to(shares, chances.shape)
     for left in range(ROUNDS, -1, -1):
         _set_known(chances, known)
-        shares = _prevalence(chances, answers.per_task) if prior is None else prior
         skills = _skills(answers, chances * informative[:, None])
         if left:
-            everywhere = np.broadcast_to(shares, chances.shape)
             chances = _posterior(answers, skills, everywhere, final=False)
     return skills, shares
 
@@ -164,9 +166,10 @@ def _set_known(chances: Floats, known: Integers) -> None:
 
 
 def _prevalence(chances: Floats, n: Integers) -> Floats:
-    """Return the prevalence of every class among tasks with answers."""
-    k = chances.shape[1]
-    counts: Floats = chances[n > 0].sum(axis=0) + CLASS_STRENGTH / k
+    """Return the prevalence of the likeliest class of every task with answers."""
+    likeliest = chances >= chances.max(axis=1, keepdims=True) - MIN_PROBABILITY
+    labels = likeliest / likeliest.sum(axis=1, keepdims=True)
+    counts: Floats = labels[n > 0].sum(axis=0) + CLASS_STRENGTH / chances.shape[1]
     return counts / counts.sum()
 
 
