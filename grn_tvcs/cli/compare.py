@@ -16,7 +16,6 @@ from tvcs_core.command.options import (
     OutFolder,
     Seed,
     command_line,
-    input_files,
     name_option,
     number_option,
     recorded,
@@ -161,7 +160,7 @@ def _tables(given: CompareOptions) -> None:
         given.genes, given.top_variable, given.regulators, _read(given)
     )
     parameters = recorded(given)
-    with results(NAME, given, parameters, seed=given.seed, inputs=input_files(given)) as out:
+    with results(NAME, given, seed=given.seed) as out:
         for sentence in _designs(parts, given):
             print_message(sentence)
         with given.engine() as engine, Progress("targets") as progress:
