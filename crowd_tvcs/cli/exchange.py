@@ -122,8 +122,7 @@ def export(given: ExportOptions) -> None:
         raise ValueError(f"--format must be one of {TOOLS}, found {tool!r}")
     chosen = FORMATS[tool]
     inputs = [plan / "assignment.csv" if plan.is_dir() else plan, tasks]
-    parameters = recorded(given)
-    with results("crowd-tvcs export", given, parameters, inputs=inputs) as written:
+    with results("crowd-tvcs export", given, inputs=inputs) as written:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
     print_message(
@@ -168,7 +167,6 @@ def import_answers(given: ImportOptions) -> None:
         "crowd-tvcs import",
         given,
         {name: v for name, v in recorded(given).items() if v or name not in OPTIONAL},
-        inputs=[*files, accounts],
         left_out=found.left_out,
     ) as written:
         written.table("answers.csv", *_table(found))

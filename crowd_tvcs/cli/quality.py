@@ -126,7 +126,6 @@ def quality(given: QualityOptions) -> None:
         "crowd-tvcs quality",
         given,
         recorded(given) | {"class_shares": shares, "dependence": dependence},
-        inputs=[given.answers, given.gold, given.tasks],
         layout=table.layout,
     ) as out:
         if given.suggest_gold is not None:

@@ -83,7 +83,6 @@ def replay(given: ReplayOptions) -> None:
         given,
         _parameters(given) | {"labels": wanted},
         seed=given.seed,
-        inputs=[given.answers, given.truth],
         layout=table.layout,
     ) as out:
         found = replay_answers(

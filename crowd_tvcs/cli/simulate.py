@@ -135,7 +135,7 @@ def _simulate_models(given: SimulateOptions) -> None:
         rng=given.seed,
         **{name: value for name, value in asked.items() if value is not None},
     )
-    with results(NAME, given, recorded(given), seed=given.seed) as out:
+    with results(NAME, given, seed=given.seed) as out:
         write_models(crowd, out.folder, full_answers=given.full_answers)
     print_message(
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "

@@ -123,7 +123,6 @@ def vote(given: VoteOptions) -> None:
         | {"method": used, "class_shares": shares}
         | {"dependence": None if dependence is None else dependence.as_json()}
         | facts,
-        inputs=[given.answers, given.quality, given.gold],
         layout=table.layout,
     ) as out:
         out.table("labels.csv", votes.columns, _rows(table, votes, known))

@@ -22,7 +22,6 @@ from tvcs_core.command.options import (
     OutFolder,
     file_option,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import print_table, results
@@ -87,13 +86,7 @@ def workers(given: WorkersOptions) -> None:
         fdr=given.fdr,
         interval=given.interval,
     )
-    with results(
-        "crowd-tvcs workers",
-        given,
-        recorded(given),
-        inputs=[given.answers, given.gold, given.workers],
-        layout=table.layout,
-    ) as out:
+    with results("crowd-tvcs workers", given, layout=table.layout) as out:
         out.table("workers.csv", COLUMNS, found.rows())
         out.table("flags.csv", FLAG_COLUMNS, found.flag_rows())
         if minutes := found.minutes():

@@ -115,15 +115,6 @@ class CompareOptions:
 
         return make_engine(threads=self.threads, workers=self.workers)
 
-    def inputs(self) -> list[Path]:
-        """Every file that is read."""
-        layout = self.layout
-        others = (
-            self.regulators, self.genes, layout.samples, layout.pseudotime, layout.lineage_weights,
-            layout.gene_names,
-        )  # fmt: skip
-        return [*self.tables, *(path for path in others if path is not None)]
-
 
 @guarded
 @with_options
@@ -169,7 +160,7 @@ def _tables(given: CompareOptions) -> None:
         given.genes, given.top_variable, given.regulators, _read(given)
     )
     parameters = recorded(given)
-    with results(NAME, given, parameters, seed=given.seed, inputs=given.inputs()) as out:
+    with results(NAME, given, seed=given.seed) as out:
         for sentence in _designs(parts, given):
             print_message(sentence)
         with given.engine() as engine, Progress("targets") as progress:

@@ -19,7 +19,6 @@ from tvcs_core.command.options import (
     Seed,
     file_option,
     number_option,
-    option_values,
     recorded,
 )
 from tvcs_core.lazy import choices
@@ -33,11 +32,6 @@ ONE_COLUMN_PER_GENE = (
 AUTO = "auto"
 CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
-FILES = (
-    "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "overexpressions",
-    "wildtype",
-    "samples", "pseudotime", "lineage_weights", "reference", "prior", "gene_names",
-)  # fmt: skip
 # Recorded also where they are not given.
 ALWAYS = (
     "max_in_degree", "max_out_degree", "out_degrees", "max_edges", "regulators", "perturbed_until",
@@ -266,11 +260,6 @@ class InferOptions:
             "series_column": _one_or_several(self.layout.series_column),
         }
         return {name: value for name, value in values.items() if value or name in ALWAYS}
-
-    def inputs(self) -> list[Path]:
-        """Every file that is read, those of expression first."""
-        given = option_values(self)
-        return [*self.expression, *(given[name] for name in FILES if given[name] is not None)]
 
 
 def _one_or_several(names: Sequence[str]) -> str | Sequence[str] | None:

@@ -25,11 +25,12 @@ from grn_tvcs.network.programs.edge_list import (
     UNKNOWN_GENES,
     EdgeList,
     EdgesAmong,
+    of_database,
     of_three,
     open_edges,
 )
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
-from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, is_word, of_true_edges
+from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
@@ -101,10 +102,9 @@ def _reference(
     more
         Remarks on the file.
     """
-    different, first = found.of_different()
-    known = {name: values[first] for name, values in facts.items()}
-    network = Network(tuple(found.genes), Pairs.listed(different.ends, known))
-    reference = Reference(network, different.left_out, found.same.describe())
+    known = {name: values[found.first] for name, values in facts.items()}
+    network = Network(tuple(found.genes), Pairs.listed(found.ends, known))
+    reference = Reference(network, found.left_out, found.same.describe())
     for message in [*more, *reference.describe()]:
         warn_user(f"{path}: {message}")
     return reference
@@ -188,7 +188,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
         raise edges.error(f"must be one of {SHOWN}, found {quoted(cells[i])}{remedy}", i, "sign")
     found = edges.among(genes)
     is_edge = np.array([cell != NO_EDGE for cell in cells])[found.rows]
-    if not is_edge[found.of_different()[1]].any():
+    if not is_edge[found.first].any():
         raise edges.no_edge(genes)
     facts = {"scores": is_edge, "signs": np.array(signs)[found.rows]}
     return _reference(path, found, facts)
@@ -205,25 +205,7 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
 
 def _open_reference(path: str | Path) -> EdgeList:
     edges = open_edges(path, "one of + - ? 1 0")
-    return _of_database(edges) or of_three(edges, "a reference")
-
-
-def _of_database(edges: EdgeList) -> EdgeList | None:
-    """Return a list of a database, which has more than three columns; None for others.
-
-    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
-    and TRRUST without one (regulator, target, a word for the sign, sources).
-    """
-    rows, named = edges.table.rows, edges.columns
-    if len(rows[0]) <= 3:
-        return None
-    if named:
-        known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
-        columns = {ours: named[name] for name, ours in known.items() if name in named}
-        return edges._replace(columns=columns)
-    if all(is_word(row[2]) for row in rows):
-        return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
-    return None
+    return of_database(edges) or of_three(edges, "a reference")
 
 
 def _is_header(edges: EdgeList, genes: Sequence[str]) -> bool:

@@ -235,26 +235,25 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     found = edges.among(genes, is_edge=is_edge)
     if not found.rows.size:
         raise edges.no_edge(genes, "a prior edge", "table")
-    different, weights, signs = _surest(found, weights, signs)
-    for sentence in filter(None, (found.same.describe(), _describe(different.left_out))):
+    weights, signs = _surest(found, weights, signs)
+    for sentence in filter(None, (found.same.describe(), _describe(found.left_out))):
         warn_user(f"{path}: {sentence}")
     listed = {pair for pair, is_one in zip(edges.pairs(found.same), is_edge, strict=True) if is_one}
-    return Prior.of_edges(genes, ListedEdges(*different.ends, weights, signs), len(listed))
+    return Prior.of_edges(genes, ListedEdges(*found.ends, weights, signs), len(listed))
 
 
-def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[EdgesAmong, Floats, Signs]:
-    """Return each pair once, with its largest weight, and 0 for the sign where these disagree."""
-    weights, signs = weights[found.rows], signs[found.rows]
+def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[Floats, Signs]:
+    """Return the largest weight of each pair, and its sign, 0 where the signs of these disagree."""
     best: dict[int, tuple[float, int]] = {}
-    for number, weight, sign in zip(found.numbers.tolist(), weights, signs, strict=True):
+    rows = weights[found.rows], signs[found.rows]
+    for number, weight, sign in zip(found.numbers.tolist(), *rows, strict=True):
         largest, other = best.get(number, (0.0, 0))
         if weight > largest:
             best[number] = weight, sign
         elif weight == largest and sign != other:
             best[number] = weight, 0  # equally sure of both
-    different, _ = found.of_different()
-    facts = [best[number] for number in different.numbers.tolist()]
-    return different, np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
+    facts = [best[number] for number in found.numbers[found.first].tolist()]
+    return np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
 
 
 def _describe(left_out: Mapping[str, Sequence[str]]) -> str:

@@ -118,6 +118,31 @@ def option_values(options: Any) -> dict[str, Any]:
     return found
 
 
+def input_files(options: Any) -> list[Path]:
+    """Return the files that options name: arguments first, then the options that are recorded."""
+    arguments: list[Path] = []
+    others: list[Path] = []
+    for value, notes in _noted(options):
+        found = value if isinstance(value, list) else [value]
+        paths = [one for one in found if isinstance(one, Path)]
+        if any(isinstance(note, ArgumentInfo) for note in notes):
+            arguments += paths
+        elif NOT_RECORDED not in notes:
+            others += paths
+    return arguments + others
+
+
+def _noted(options: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Yield every option's value, also of groups, with the notes of its annotation."""
+    hints = get_type_hints(type(options), include_extras=True)
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if is_dataclass(value):
+            yield from _noted(value)
+        else:
+            yield value, get_args(hints[field.name])[1:]
+
+
 def recorded(options: Any) -> dict[str, Any]:
     """Return options as ``run.json`` keeps them: files by their names, without folders.
 

@@ -2,7 +2,7 @@
 
 A command is options, one call, results::
 
-    with results("crowd-tvcs replay", options, parameters, seed=options.seed) as out:
+    with results("crowd-tvcs replay", options, seed=options.seed) as out:
         out.table("replay.csv", header, rows)
     print_table({"policy": "<10", "accuracy": ">10.4f"}, rows)
 """
@@ -85,28 +85,36 @@ class Results:
 def results(
     command: str,
     options: OutOptions,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Any] | None = None,
     *,
     seed: int | None = None,
-    inputs: Iterable[Path | None] = (),
+    inputs: Iterable[Path | None] | None = None,
     **facts: Any,
 ) -> Iterator[Results]:
     """Yield the results to fill; they appear in the folder of the options if all goes well.
 
     Parameters
     ----------
-    command, parameters, seed
+    command, seed
         As `run_record` takes them.
     options
         The options of the command.
+    parameters
+        As there; by default those `recorded` of the options.
     inputs
-        The files that were read; None for an option that was not given.
+        The files that were read, None for an option that was not given; by default the
+        `input_files` of the options.
     **facts
         More entries of ``run.json``.
     """
+    if not isinstance(options, Place):
+        from tvcs_core.command.options import input_files, recorded  # typer, for commands alone
+
+        parameters = recorded(options) if parameters is None else parameters
+        inputs = input_files(options) if inputs is None else inputs
     with output_folder(options.out, force=options.force) as folder:
-        read = [path for path in inputs if path is not None]
-        record = run_record(command, parameters, seed=seed, inputs=read, **facts)
+        read = [path for path in inputs or () if path is not None]
+        record = run_record(command, parameters or {}, seed=seed, inputs=read, **facts)
         out = Results(folder, record)
         yield out
         out.json("run.json", record)

@@ -69,8 +69,7 @@ def agreement(given: AgreementOptions) -> None:
     parameters = recorded(given)
     asked = {name: parameters[name] for name in ("bootstrap", "interval", "min_common_tasks")}
     with results(
-        "crowd-tvcs agreement", given, parameters, seed=given.seed, inputs=[given.answers],
-        layout=table.layout,
+        "crowd-tvcs agreement", given, parameters, seed=given.seed, layout=table.layout
     ) as out:  # fmt: skip
         out.table("tasks.csv", TASK_COLUMNS, found.task_rows())
         out.table("pairs.csv", PAIR_COLUMNS, found.pair_rows())

@@ -22,7 +22,6 @@ from tvcs_core.command.options import (
     OutFolder,
     file_option,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import results
@@ -215,10 +214,7 @@ def _write(
     from crowd_tvcs.models.plans import PLAN_COLUMNS, confirmed
     from tvcs_core.files.spreadsheet import shield
 
-    with results(
-        "crowd-tvcs models", given, recorded(given),
-        inputs=[given.answers, given.gold, given.workers], layout=layout,
-    ) as out:  # fmt: skip
+    with results("crowd-tvcs models", given, layout=layout) as out:
         rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
         out.table("models.csv", deferral.MODEL_COLUMNS, rows)
         out.table("families.csv", deferral.FAMILY_COLUMNS, families)

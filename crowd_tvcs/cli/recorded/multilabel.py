@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.cli.answers import Cleaning, class_names, warn_labels, warn_names
 from crowd_tvcs.cli.recorded.scale import cells
-from tvcs_core.command.options import Force, OutFolder, Seed, file_option, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -89,14 +89,7 @@ def multilabel(given: MultilabelOptions) -> None:
     sentences = votes.sentences()
     if warning := warn_separator(data, given.separator):
         sentences.insert(0, warning)
-    with results(
-        "crowd-tvcs multilabel",
-        given,
-        recorded(given),
-        seed=given.seed,
-        inputs=[given.answers, given.gold],
-        layout=data.layout,
-    ) as out:
+    with results("crowd-tvcs multilabel", given, seed=given.seed, layout=data.layout) as out:
         rows = votes.task_rows(given.separator, given.none)
         out.table("labels.csv", TASK_COLUMNS, map(cells, rows))
         out.table("claims.csv", LABEL_COLUMNS, map(cells, votes.label_rows()))

@@ -15,7 +15,6 @@ from tvcs_core.command.options import (
     Seed,
     file_option,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import print_table, results
@@ -160,14 +159,7 @@ def _write(
     from crowd_tvcs.answer_kinds.ranking import ITEM_COLUMNS, PAIR_COLUMNS, WORKER_COLUMNS
     from crowd_tvcs.cli.recorded.scale import cells
 
-    with results(
-        "crowd-tvcs rank",
-        given,
-        recorded(given),
-        seed=given.seed,
-        inputs=[given.pairs, given.gold],
-        layout=found.data.layout,
-    ) as out:
+    with results("crowd-tvcs rank", given, seed=given.seed, layout=found.data.layout) as out:
         out.table("items.csv", ITEM_COLUMNS, map(cells, found.item_rows()))
         out.table("pairs.csv", PAIR_COLUMNS, map(cells, found.pair_rows()))
         out.table("workers.csv", WORKER_COLUMNS, map(cells, found.worker_rows()))

@@ -21,7 +21,7 @@ from grn_tvcs.expression.judge.same_names import SameNames, same_names
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_formats
-from grn_tvcs.network.programs.signs import sign_of
+from grn_tvcs.network.programs.signs import is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
@@ -147,8 +147,12 @@ class EdgeList(NamedTuple):
             else:
                 rows.append(i)
                 numbers.append(place[regulator] * len(genes) + place[target])
-        found = np.array(rows, np.int64), np.array(numbers, np.int64)
-        return EdgesAmong(self, genes, *found, left_out, same)
+        places, pairs = np.array(rows, np.int64), np.array(numbers, np.int64)
+        _, first = np.unique(pairs, return_index=True)
+        for number in np.delete(pairs, first).tolist():
+            one, other = (genes[i] for i in divmod(number, len(genes)))
+            left_out[REPEATS].append(f"{one} -> {other}")
+        return EdgesAmong(self, genes, places, pairs, first, left_out, same)
 
     def no_edge(
         self, genes: Sequence[str], edge: str = "an edge", of: str = "network"
@@ -172,6 +176,8 @@ class EdgesAmong(NamedTuple):
         Places of the edges in the list.
     numbers
         Place of the regulator times the number of genes, plus place of the target.
+    first
+        Where each pair comes first among these, by its number.
     left_out
         Names of the edges that do not count, by reason.
     same
@@ -182,35 +188,19 @@ class EdgesAmong(NamedTuple):
     genes: Sequence[str]
     rows: Places
     numbers: Places
+    first: Places
     left_out: dict[str, list[str]]
     same: SameNames
 
     @property
     def ends(self) -> tuple[Places, Places]:
-        """Places of the regulators and of the targets."""
-        return np.divmod(self.numbers, len(self.genes))
+        """Places of the regulators and of the targets, of each pair once."""
+        return np.divmod(self.numbers[self.first], len(self.genes))
 
     def values(self, name: str, read: Callable[[str], float]) -> NDArray[np.float64]:
         """Return what `read` makes of the cells of a column; see `EdgeList.value`."""
         cells = (self.edges.value(i, name, read) for i in self.rows.tolist())
         return np.fromiter(cells, np.float64, self.rows.size)
-
-    def of_different(self) -> tuple[EdgesAmong, Places]:
-        """Keep the first edge of each pair; also return the places of these.
-
-        The others become `REPEATS`.
-        """
-        _, first = np.unique(self.numbers, return_index=True)
-        repeats = []
-        for number in np.delete(self.numbers, first).tolist():
-            regulator, target = (self.genes[i] for i in divmod(number, len(self.genes)))
-            repeats.append(f"{regulator} -> {target}")
-        found = self._replace(
-            rows=self.rows[first],
-            numbers=self.numbers[first],
-            left_out=self.left_out | {REPEATS: repeats},
-        )
-        return found, first
 
 
 def open_edges(path: str | Path, third: str) -> EdgeList:
@@ -348,3 +338,21 @@ def of_three(edges: EdgeList, what: str) -> EdgeList:
     if others:
         columns["sign"] = others[0]
     return edges._replace(columns=columns)
+
+
+def of_database(edges: EdgeList) -> EdgeList | None:
+    """Return a list of a database, which has more than three columns; None for others.
+
+    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
+    and TRRUST without one (regulator, target, a word for the sign, sources).
+    """
+    rows, named = edges.table.rows, edges.columns
+    if len(rows[0]) <= 3:
+        return None
+    if named:
+        known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
+        columns = {ours: named[name] for name, ours in known.items() if name in named}
+        return edges._replace(columns=columns)
+    if all(is_word(row[2]) for row in rows):
+        return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
+    return None
