@@ -100,7 +100,7 @@ def rankings(made: Example, design: Design) -> Found:
     """AUPR of both methods, of every part and of every sum of parts."""
     model = load_pretrained()
     parts = compute_evidence(made.expression, made.rules, stream(0, "combined"), made.steady)
-    logits = model.combiner_for(design).logits(pair_features(parts), parts.inputs)
+    logits = model.combiner.logits(pair_features(parts), parts.inputs)
     regulators = made.rules.regulators
     network = infer(made.expression, TVCS, steady=made.steady, regulators=regulators, rng=0)
     truth = made.is_edge[parts.inputs][parts.allowed]

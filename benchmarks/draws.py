@@ -114,7 +114,7 @@ def with_part(one: EvidenceScores, other: EvidenceScores, name: str) -> Evidence
 
 def chosen(parts: EvidenceScores, model: PretrainedModels, design: Design) -> Chosen:
     """What is chosen by these parts, in a design whose calibration comes with the package."""
-    logits = model.combiner_for(design).logits(pair_features(parts), parts.inputs)
+    logits = model.combiner.logits(pair_features(parts), parts.inputs)
     confidence = np.where(parts.allowed, sigmoid(model.common[design.key].of(logits)), 0.0).ravel()
     best = np.argsort(-confidence, kind="stable")[: EDGES_PER_GENE * parts.allowed.shape[1]]
     sure = np.flatnonzero(confidence >= LIKELY)

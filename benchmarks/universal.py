@@ -21,14 +21,15 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.learning.training import fit, fit_nets, fit_nulls
+from benchmarks.learning.training import fit, fit_nets, fit_nulls, rounded
 from benchmarks.learning.traits import fit_trait_distribution
 from benchmarks.universal_known import (
     NETWORKS,
@@ -53,7 +54,7 @@ from grn_tvcs.combine.calibration import (
     null_limit,
     shared_limit,
 )
-from grn_tvcs.combine.combiner import Combiner, Stages
+from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.direction import has_directions
 from grn_tvcs.combine.domain_check import TraitDistribution, covariates, least_squares
 from grn_tvcs.combine.features import pair_features
@@ -62,7 +63,6 @@ from grn_tvcs.combine.pretrained import (
     PATH,
     WORDS,
     PretrainedModels,
-    for_design,
     load_pretrained,
     write_pretrained,
 )
@@ -119,7 +119,7 @@ def make(path: Path, networks: int, seed: int, work: Path, processes: int) -> No
     jobs = jobs_of(networks, seed)
     known = all_known(jobs, seed, work, processes)
     began = time.perf_counter()
-    combiner, own = learned(jobs, seed, folder_in(work), processes)
+    combiner = learned(jobs, seed, folder_in(work), processes)
     with one_blas_thread():
         print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
         made = [one for one in known if one.kind not in NULLS]
@@ -129,11 +129,12 @@ def make(path: Path, networks: int, seed: int, work: Path, processes: int) -> No
             )
             for start in WORDS
         }
-        growth = growth_of(for_design(combiner, own), made)
+        growth = growth_of(combiner, made)
         nulls = learned_nulls(known, seed, processes)
-    common = common_calibrations(combiner, own, nulls, trait_distributions, processes)
+    combiner = rounded(combiner)
+    common = common_calibrations(combiner, nulls, trait_distributions, processes)
     record = made_with(networks=networks, seed=seed)
-    write_pretrained(path, combiner, trait_distributions, growth, nulls, common, own, record)
+    write_pretrained(path, combiner, trait_distributions, growth, nulls, common, record)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {len(common)} common designs")
 
 
@@ -158,12 +159,12 @@ def make_nulls(
     print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
     jobs = [
         (
-            model.combiner_for(one),
+            model.combiner,
             one,
             NullModel(nulls, model.trait_distributions[one.start]),
-            model.common[key],
+            model.common[one.key],
         )
-        for key, one in ((design.key, design) for design, _ in common_designs())
+        for one, _ in common_designs()
     ]
     found = list(in_processes(common_limits, jobs, processes, at_once=1))
     common = dict(zip(model.common, found, strict=True))
@@ -174,7 +175,6 @@ def make_nulls(
         model.growth,
         nulls,
         common,
-        model.design_keys,
         record,
     )
 
@@ -201,44 +201,22 @@ def differences(one: Path, other: Path) -> list[str]:
     return found or ["other bytes of the same arrays"]
 
 
-def learned(
-    jobs: Sequence[Job], seed: int, folder: Path, processes: int
-) -> tuple[Combiner, list[str]]:
-    """Learn trees from all networks, and from those of each common design alone; their keys.
+def learned(jobs: Sequence[Job], seed: int, folder: Path, processes: int) -> Combiner:
+    """Learn trees and nets from the networks, on which the evidence is in `folder`."""
 
-    Nets learn from all networks. The evidence on them is in `folder`.
-    """
-    of_design = {
-        design.key: [job for job in jobs if job[1].key == design.key]
-        for design, more in common_designs()
-        if more
-    }
-    networks = [(some, draw) for some in (jobs, *of_design.values()) for draw in range(DRAWS)]
-    found = list(in_processes(partial(taught, seed, folder), networks, processes, at_once=1))
-    stages = tuple(stages for combiner in found for stages in combiner.stages)
-    nets = learned_nets(jobs, seed, folder, processes)
-    return Combiner(found[0].names, stages, nets), [key for key in of_design for _ in range(DRAWS)]
+    def of_all(teach: Callable[..., Any], draws: int) -> list[Any]:
+        each = partial(taught, teach, jobs, seed, folder)
+        return list(in_processes(each, range(draws), processes, at_once=1))
+
+    trees, nets = of_all(fit, DRAWS), of_all(fit_nets, NETS)
+    return Combiner(trees[0].names, tuple(one.stages[0] for one in trees), tuple(nets))
 
 
-def learned_nets(
-    jobs: Sequence[Job], seed: int, folder: Path, processes: int
-) -> tuple[Stages, ...]:
-    """Learn the nets."""
-    networks = [(jobs, draw) for draw in range(NETS)]
-    taught = partial(taught_nets, seed, folder)
-    return tuple(in_processes(taught, networks, processes, at_once=1))
-
-
-def taught(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Combiner:
-    """What some networks teach trees in one draw."""
-    networks, draw = job
-    return fit([known_of(seed, folder, one).lesson for one in networks], seed, draw)
-
-
-def taught_nets(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Stages:
-    """What some networks teach nets in one draw."""
-    networks, draw = job
-    return fit_nets([known_of(seed, folder, one).lesson for one in networks], seed, draw)
+def taught(
+    teach: Callable[..., Any], jobs: Sequence[Job], seed: int, folder: Path, draw: int
+) -> Any:
+    """Train trees or nets on the networks in one draw."""
+    return teach([known_of(seed, folder, one).lesson for one in jobs], seed, draw)
 
 
 def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
@@ -298,17 +276,13 @@ def shuffled(expression: Expression, rng: np.random.Generator) -> Expression:
 
 def common_calibrations(
     combiner: Combiner,
-    own: Sequence[str],
     nulls: Trees,
     trait_distributions: dict[str, TraitDistribution],
     processes: int,
 ) -> dict[str, Calibration]:
     """Calibrations of the common designs, each by networks that nothing was learned from."""
     designs = [design for design, _ in common_designs()]
-    jobs = [
-        (for_design(combiner, own, one.key), one, NullModel(nulls, trait_distributions[one.start]))
-        for one in designs
-    ]
+    jobs = [(combiner, one, NullModel(nulls, trait_distributions[one.start])) for one in designs]
     found = in_processes(common_calibration, jobs, processes, at_once=1)
     return {design.key: one for design, one in zip(designs, found, strict=True)}
 

@@ -98,14 +98,8 @@ def dist(tmp_path_factory):
 
 
 def test_the_wheel_stays_small(dist):
-    """1.5 MB of 3.2 are what the combination of networks has learned, to its last digit."""
     [wheel] = dist.glob("*.whl")
-    assert wheel.stat().st_size < 3_300_000
-    learned = "grn_tvcs/combine/pretrained.npz"
-    with zipfile.ZipFile(wheel) as archive:
-        sizes = {one.filename: one.compress_size for one in archive.infolist()}
-    assert sizes[learned] < 1_500_000
-    assert sum(sizes.values()) - sizes[learned] < 2_000_000
+    assert wheel.stat().st_size < 2_000_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")

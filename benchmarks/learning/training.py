@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.learning.nets import learn_net
 from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import Net
+from grn_tvcs.combine.nets import WEIGHTS, Net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
 from grn_tvcs.combine.trees import Trees, floor
 from tvcs_core.engines import one_blas_thread
@@ -189,7 +189,27 @@ def fit_nulls(features: NDArray[np.float32], is_null: NDArray[np.bool_]) -> Tree
     weight = np.where(is_null, 0.5 / is_null.mean(), 0.5 / (~is_null).mean())
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
         classifier.fit(_without_gaps(features), is_null, weight)
-    return trees_from_classifier(classifier)
+    trees = trees_from_classifier(classifier)
+    return trees._replace(value=half(trees.value))
+
+
+def rounded(combiner: Combiner) -> Combiner:
+    """Round leaves and weights to what the file of the model holds."""
+
+    def of_stage(stage: Trees | Net) -> Trees | Net:
+        names = WEIGHTS if isinstance(stage, Net) else ("value",)
+        return stage._replace(**{name: half(getattr(stage, name)) for name in names})
+
+    stages, nets = (
+        tuple(Stages(*map(of_stage, one)) for one in kind)
+        for kind in (combiner.stages, combiner.nets)
+    )
+    return Combiner(combiner.names, stages, nets)
+
+
+def half(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Round to float16: 11 binary digits."""
+    return values.astype(np.float16).astype(np.float32)
 
 
 def _without_gaps(features: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -208,10 +228,10 @@ def trees_from_classifier(classifier: Any) -> Trees:
     return Trees(
         base=np.asarray(classifier._baseline_prediction, dtype=np.float64).reshape(1),
         starts=starts.astype(np.int32),
-        feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int16),
+        feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int8),
         threshold=np.where(is_leaf, 0, floor(all_nodes["num_threshold"])),
         left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
         right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
-        nan_left=all_nodes["missing_go_to_left"].astype(bool),
+        nan_left=all_nodes["missing_go_to_left"].astype(bool) & ~is_leaf,
         value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
     )

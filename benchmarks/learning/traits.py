@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grn_tvcs.combine.domain_check import (
+    REFERENCE_QUANTILE,
     RIDGE,
     TRAITS,
     Array,
@@ -34,10 +35,8 @@ def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> T
     all_distances: list[list[float]] = [[], [], []]
     for y, rest in zip(Y, left, strict=True):
         all_distances[group(y)].append(distance(rest, scatter))
-    distances = np.full((3, max(map(len, all_distances))), np.nan)
-    for k, found in enumerate(all_distances):
-        distances[k, : len(found)] = sorted(found)
-    return TraitDistribution(means, scatter, distances)
+    limits = [np.quantile(one, REFERENCE_QUANTILE) if one else np.inf for one in all_distances]
+    return TraitDistribution(means, scatter, np.array(limits))
 
 
 def _covariance(left: Array) -> Array:

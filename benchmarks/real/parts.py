@@ -160,17 +160,13 @@ def record_of(made: Table) -> Record:
     model, rng, expression = load_pretrained(), stream(0, "combined"), made.expression
     traits, design = _traits_and_design(expression, made.rules, None)
     evidence = compute_evidence(expression, made.rules, rng, engine=Serial())
-    combiner, features = model.combiner_for(design), pair_features(evidence)
+    combiner, features = model.combiner, pair_features(evidence)
     logits = {
         FULL: combiner.logits(features, evidence.inputs),
         "trees": replace(combiner, nets=()).logits(features, evidence.inputs),
         "nets": replace(combiner, stages=()).logits(features, evidence.inputs),
         "first": first_logits(combiner, features),
-        "shared": model.combiner.__class__(
-            combiner.names, combiner.stages[: len(model.combiner.stages) - len(model.design_keys)],
-            combiner.nets,
-        ).logits(features, evidence.inputs),
-    }  # fmt: skip
+    }
     known = _shipped_calibration(model, design, DEFAULT_PLAN.resamples) or load_or_calibrate(
         combiner, model.stamp, design, resamples=DEFAULT_PLAN.resamples,
         null_model=model.null_model(design),
@@ -194,7 +190,7 @@ def record_of(made: Table) -> Record:
         len(expression.genes),
         bool(expression.series),
         _is_far(model, traits, design),
-        _distribution(model, design).is_out_of_domain(traits, design, known.traits),
+        _distribution(model, design).is_out_of_domain(traits, design),
         excess,
         bool(shared > known.shared),
     )
@@ -244,7 +240,6 @@ VARIANTS: dict[str, Callable[[Record], Answer]] = {
     "without nets": without("trees"),
     "without trees": without("nets"),
     "without second stages": without("first"),
-    "without trees of common designs": without("shared"),
     "without the check of traits": ungated(is_far=False, is_outside=False),
     "without the check of co-expression": ungated(is_coexpressed=False),
     "without both checks": ungated(is_far=False, is_outside=False, is_coexpressed=False),

@@ -114,7 +114,7 @@ def ranks_of(made: Table) -> tuple[Array, Array]:
     rng, model = stream(0, "combined"), load_pretrained()
     evidence = compute_evidence(made.expression, made.rules, rng, engine=Serial())
     traits, design = _traits_and_design(made.expression, made.rules, None)
-    logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
+    logits = model.combiner.logits(pair_features(evidence), evidence.inputs)
     found = rankings_of(
         evidence, logits, made.expression, made.rules, rng, None, Serial(), None, PARTS
     )

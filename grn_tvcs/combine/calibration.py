@@ -1,12 +1,12 @@
 """Calibration: edge probabilities for one design, from networks simulated with it.
 
-The networks show how log-odds of the combiner relate to probabilities, and how tables of the design
-look. For small networks, and if only some genes may regulate, half of them have genes that are not
-measured. Small panels and lists of regulators leave out many genes, and a hidden regulator makes
-its targets, or the regulators that move with it, look like causes. Tables
-without edges show how high the log-odds of false pairs are. A design is simulated once. The result
-is cached in the folder of compiled kernels (``TVCS_CACHE_DIR``, the user's cache), named after the
-design, the model and the version of the package.
+The networks show how log-odds of the combiner relate to probabilities. For small networks, and if
+only some genes may regulate, half of them have genes that are not measured. Small panels and lists
+of regulators leave out many genes, and a hidden regulator makes its targets, or the regulators that
+move with it, look like causes. Tables without edges show how high the log-odds of false pairs are.
+A design is simulated once. The result is cached in the folder of compiled kernels
+(``TVCS_CACHE_DIR``, the user's cache), named after the design, the model and the version of the
+package.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import contextlib
 import json
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from grn_tvcs.combine.direction import (
     simulated_shared_direction,
     upper_limit,
 )
-from grn_tvcs.combine.domain_check import TraitDistribution, as_row, traits
+from grn_tvcs.combine.domain_check import TraitDistribution, traits
 from grn_tvcs.combine.evidence_scores import compute_evidence
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import (
@@ -69,8 +69,6 @@ class Calibration:
     ----------
     offset, slope
         The probability of an edge is the logistic function of ``offset + slope * log-odds``.
-    traits
-        Traits of at most the first `N_NETWORKS` tables; (networks, TRAITS).
     limit
         Largest calibrated log-odds of a pair in tables without edges.
     shared
@@ -80,7 +78,6 @@ class Calibration:
 
     offset: float
     slope: float
-    traits: Array
     limit: float = -np.inf
     shared: float = np.inf
 
@@ -145,11 +142,7 @@ def load_or_calibrate(
     """
     name, folder = _name(design, n_networks, resamples), _folder(stamp)
     if folder is not None and (kept := read_sealed(folder / name)) is not None:
-        cached = json.loads(kept)
-        limit = -np.inf if cached["limit"] is None else cached["limit"]
-        shared = np.inf if cached["shared"] is None else cached["shared"]
-        rows = np.array(cached["traits"], dtype=float)
-        return Calibration(cached["offset"], cached["slope"], rows, limit, shared)
+        return Calibration(**json.loads(kept))
     found = calibrate_design(
         combiner,
         design,
@@ -163,15 +156,8 @@ def load_or_calibrate(
         stamp=stamp,
     )
     if folder is not None:
-        listed = [[None if np.isnan(x) else x for x in row] for row in found.traits.tolist()]
-        limit = found.limit if np.isfinite(found.limit) else None
-        shared = found.shared if np.isfinite(found.shared) else None
-        values = {
-            "offset": found.offset, "slope": found.slope, "traits": listed, "limit": limit,
-            "shared": shared,
-        }  # fmt: skip
         with contextlib.suppress(OSError):  # after a full disk the next run only repeats the work
-            write_sealed(folder / name, json.dumps(values).encode())
+            write_sealed(folder / name, json.dumps(asdict(found)).encode())
     return found
 
 
@@ -202,11 +188,8 @@ def calibrate_design(
     engine = Threads(max(1, threads)) if engine is None else engine
     facts = {"model": stamp, "design": design.key, "options": str(resamples)}
     networks = Job("networks", _network, (combiner, design, resamples), n_networks, facts)
-    logits, truths, rows = zip(
-        *_all_results(networks, engine, checkpoint_dir, progress), strict=True
-    )
-    # The domain check was fitted with at most this number of tables of the design.
-    found = Calibration(*fit_platt_scaling(logits, truths), np.array(rows[:N_NETWORKS]))
+    logits, truths = zip(*_all_results(networks, engine, checkpoint_dir, progress), strict=True)
+    found = Calibration(*fit_platt_scaling(logits, truths))
     if has_directions(design):
         found = replace(found, shared=shared_limit(design, engine, checkpoint_dir))
     if null_model is None:
@@ -265,8 +248,8 @@ def _all_results(
     return found
 
 
-def _network(state: tuple[Combiner, Design, int], k: int) -> tuple[Array, NDArray[np.bool_], Array]:
-    """Return log-odds, true edges and traits of a simulated network."""
+def _network(state: tuple[Combiner, Design, int], k: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return log-odds and true edges of a simulated network."""
     combiner, design, resamples = state
     kinds = tuple(KINDS)
     rng = stream(SEED, "networks of a design", design.key, str(k))
@@ -276,11 +259,12 @@ def _network(state: tuple[Combiner, Design, int], k: int) -> tuple[Array, NDArra
         example = draw_example(replace(design, hidden=HIDDEN_FRACTION), kinds[place], rng)
     else:
         example = draw_example(design, kinds[place], rng)
-    table = example.expression
-    parts = compute_evidence(table, example.rules, rng, example.steady, resamples=resamples)
+    parts = compute_evidence(
+        example.expression, example.rules, rng, example.steady, resamples=resamples
+    )
     logits = combiner.logits(pair_features(parts), parts.inputs)[parts.allowed]
     truth = example.is_edge[parts.inputs][parts.allowed]
-    return logits, truth, as_row(traits(table, example.steady))
+    return logits, truth
 
 
 def _largest_without_edges(
@@ -300,9 +284,7 @@ def _largest_without_edges(
     none = null_log_odds(null_model.nulls, found, design, effect, shared)
     if sigmoid(
         np.array(-none)
-    ) <= MAX_NULL_PROBABILITY or null_model.trait_distribution.is_out_of_domain(
-        found, design, known.traits
-    ):
+    ) <= MAX_NULL_PROBABILITY or null_model.trait_distribution.is_out_of_domain(found, design):
         return (np.array(-np.inf),)
     parts = compute_evidence(table, example.rules, rng, steady, resamples=resamples)
     logits = combiner.logits(pair_features(parts), parts.inputs)[parts.allowed]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import Net, evaluate_net
+from grn_tvcs.combine.nets import WEIGHTS, Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
@@ -98,7 +98,9 @@ def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
         arrays |= join(trees, "trees")
     for k, stages in enumerate(combiner.nets):
         for stage, net in stages._asdict().items():
-            arrays |= {f"net_{k}_{stage}_{name}": value for name, value in net._asdict().items()}
+            for name, value in net._asdict().items():
+                kept = value.astype(np.float16) if name in WEIGHTS else value
+                arrays[f"net_{k}_{stage}_{name}"] = kept
     write_arrays(path, arrays)
 
 
@@ -153,12 +155,14 @@ def _nets(arrays: dict[str, NDArray[Any]]) -> tuple[Stages, ...]:
     found: list[Stages] = []
     while f"net_{len(found)}_first_base" in arrays:
         prefixes = [f"net_{len(found)}_{stage}" for stage in Stages._fields]
-        found.append(
-            Stages(
-                *(Net(*(arrays.pop(f"{one}_{name}") for name in Net._fields)) for one in prefixes)
-            )
-        )
+        found.append(Stages(*(_net(arrays, prefix) for prefix in prefixes)))
     return tuple(found)
+
+
+def _net(arrays: dict[str, NDArray[Any]], prefix: str) -> Net:
+    """Take one net out of `arrays`."""
+    values = {name: arrays.pop(f"{prefix}_{name}") for name in Net._fields}
+    return Net(**values | {name: values[name].astype(np.float32) for name in WEIGHTS})
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:

@@ -21,7 +21,6 @@ from grn_tvcs.stability.model import transitions
 Array = NDArray[np.float64]
 # Decision 54; `python -m benchmarks.universal` fits the distribution of traits.
 LOG_OFFSET = 0.2  # fraction of a gene's largest level added before the logarithm
-DESIGN_PRIOR_TABLES = 4.0  # weight of the regression mean, in tables simulated with the same design
 RIDGE = 1e-3  # ridge penalty per table
 REFERENCE_QUANTILE = 0.975  # fraction of simulated tables inside the domain
 OF_LEVELS = (
@@ -124,53 +123,34 @@ class TraitDistribution:
         Least squares coefficients of each trait on `covariates`; (covariates, TRAITS).
     scatter
         Covariance of the residuals; (TRAITS, TRAITS).
-    distances
-        Sorted distances of simulated tables, by available traits as in `group`; (3, tables), padded
-        with NaN.
+    limits
+        Distance within which `REFERENCE_QUANTILE` of the simulated tables are, by available traits
+        as in `group`; infinite without such tables; (3,).
     """
 
     means: Array
     scatter: Array
-    distances: Array
+    limits: Array
 
-    def is_out_of_domain(
-        self, found: dict[str, float], design: Design, near: Array | None = None
-    ) -> bool:
+    def is_out_of_domain(self, found: dict[str, float], design: Design) -> bool:
         """Return whether a table with these traits is unlike simulated tables of the design."""
-        return self.relative_distance(found, design, near) > 1.0
+        return self.relative_distance(found, design) > 1.0
 
-    def relative_distance(
-        self, found: dict[str, float], design: Design, near: Array | None = None
-    ) -> float:
-        """Return the distance from simulated tables, relative to their `REFERENCE_QUANTILE`.
-
-        `near` are traits of tables simulated with the design; (tables, TRAITS). Their mean is
-        averaged with the mean that the regression predicts.
-        """
+    def relative_distance(self, found: dict[str, float], design: Design) -> float:
+        """Return the distance from simulated tables, relative to the limit."""
         x = as_row(found)
-        d = distance(x - self._mean(design, near), self.scatter)
-        row = self.distances[group(x)]
-        known = row[~np.isnan(row)]
-        return d / float(np.quantile(known, REFERENCE_QUANTILE)) if known.size else 0.0
+        return distance(x - covariates(design) @ self.means, self.scatter) / float(
+            self.limits[group(x)]
+        )
 
-    def farthest_trait(
-        self, found: dict[str, float], design: Design, near: Array | None = None
-    ) -> tuple[str, bool]:
+    def farthest_trait(self, found: dict[str, float], design: Design) -> tuple[str, bool]:
         """Return the trait with the most standard deviations from simulated tables, and its side.
 
         The side is True if the trait is larger than in simulated tables.
         """
-        z = (as_row(found) - self._mean(design, near)) / np.sqrt(self.scatter.diagonal())
+        z = (as_row(found) - covariates(design) @ self.means) / np.sqrt(self.scatter.diagonal())
         place = int(np.nanargmax(np.abs(z)))
         return TRAITS[place], bool(z[place] > 0)
-
-    def _mean(self, design: Design, near: Array | None) -> Array:
-        """Return the mean traits of simulated tables of a design; (TRAITS,)."""
-        mean = covariates(design) @ self.means
-        if near is not None and len(near):
-            weight = len(near) / (len(near) + DESIGN_PRIOR_TABLES)
-            mean = mean + weight * np.nan_to_num(near - mean).mean(axis=0)
-        return np.asarray(mean)
 
 
 def least_squares(x: Array, y: Array, penalty: float) -> Array:

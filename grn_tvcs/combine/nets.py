@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.kernels import add_net
 
 Array = NDArray[np.float32]
+WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
 
 
 class Net(NamedTuple):

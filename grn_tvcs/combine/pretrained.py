@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from grn_tvcs.combine.trees import Trees, join, split
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
 PATH = Path(__file__).with_name("pretrained.npz")
-TRAIT_FIELDS = ("means", "scatter", "distances")  # in the file as ``likeness_START_FIELD``
+TRAIT_FIELDS = ("means", "scatter", "limits")  # in the file as ``likeness_START_FIELD``
 WORDS = {WILD: "wild", RANDOM: "random"}  # starts of series in the names of arrays in the file
 
 Array = NDArray[np.float64]
@@ -33,7 +32,7 @@ class PretrainedModels:
     Attributes
     ----------
     combiner
-        Stages trained on networks of all kinds and designs, followed by those of common designs.
+        Stages trained on networks of all kinds and designs.
     trait_distributions
         Distribution of traits by the start of series.
     growth
@@ -42,8 +41,6 @@ class PretrainedModels:
         Trees that return the log-odds that a table has no edge.
     common
         Calibrations of common designs by the key of the design.
-    design_keys
-        Key of the common design that each of the last stages of `combiner` was trained on.
     made
         Command, arguments and versions of libraries that made the file.
     stamp
@@ -55,13 +52,8 @@ class PretrainedModels:
     growth: Array
     nulls: Trees
     common: dict[str, Calibration]
-    design_keys: tuple[str, ...]
     made: dict[str, Any]
     stamp: str
-
-    def combiner_for(self, design: Design) -> Combiner:
-        """Return the combiner of a design: the shared stages and its own, if any."""
-        return for_design(self.combiner, self.design_keys, design.key)
 
     def with_start(self, design: Design, found: dict[str, float]) -> Design:
         """Return the design with the start of series that is nearest to the traits of the table.
@@ -108,36 +100,18 @@ def load_pretrained(path: Path = PATH) -> PretrainedModels:
     """
     combiner, more, stamp = load(path)
     common = {
-        str(key): Calibration(float(offset), float(slope), rows, float(limit), float(shared))
-        for key, offset, slope, rows, limit, shared in zip(
-            more["common_keys"], more["common_offsets"], more["common_slopes"],
-            more["common_traits"], more["common_limits"], more["common_shared"], strict=True,
-        )
-    }  # fmt: skip
+        str(key): Calibration(*numbers)
+        for key, numbers in zip(more["common_keys"], more["common_numbers"].tolist(), strict=True)
+    }
     trait_distributions = {
         start: TraitDistribution(*(more[f"likeness_{word}_{name}"] for name in TRAIT_FIELDS))
         for start, word in WORDS.items()
     }
-    design_keys = tuple(map(str, more["own_keys"]))
     [nulls] = split(more, "nulls")
     made = json.loads(str(more["made"]))
     return PretrainedModels(
-        combiner, trait_distributions, more["growth"], nulls, common, design_keys, made, stamp
+        combiner, trait_distributions, more["growth"], nulls, common, made, stamp
     )
-
-
-def for_design(combiner: Combiner, design_keys: Sequence[str], key: str = "") -> Combiner:
-    """Return the combiner with the shared stages and the stages of one design.
-
-    `design_keys` are the designs of the last stages, one each.
-    """
-    shared_stages = combiner.stages[: len(combiner.stages) - len(design_keys)]
-    of_design = [
-        stages
-        for stages, known in zip(combiner.stages[len(shared_stages) :], design_keys, strict=True)
-        if known == key
-    ]
-    return Combiner(combiner.names, (*shared_stages, *of_design), combiner.nets)
 
 
 def write_pretrained(
@@ -147,15 +121,9 @@ def write_pretrained(
     growth: Array,
     nulls: Trees,
     common: dict[str, Calibration],
-    design_keys: Sequence[str] = (),
     made: dict[str, Any] | None = None,
 ) -> None:
-    """Write a model; equal models give equal bytes.
-
-    `design_keys` and `made` are as in `PretrainedModels`.
-    """
-    n = len(next(iter(common.values())).traits) if common else 0
-    shape = (len(common), n, trait_distributions[WILD].means.shape[1])
+    """Write a model, as in `PretrainedModels`; equal models give equal bytes."""
     looks = {
         f"likeness_{word}_{name}": getattr(trait_distributions[start], name)
         for start, word in WORDS.items()
@@ -167,12 +135,7 @@ def write_pretrained(
         growth=growth,
         **join([nulls], "nulls"),
         made=np.array(json.dumps(made or {}, sort_keys=True)),
-        own_keys=np.array(design_keys, dtype=str),
         common_keys=np.array(list(common), dtype=str),
-        common_offsets=np.array([c.offset for c in common.values()]),
-        common_slopes=np.array([c.slope for c in common.values()]),
-        common_limits=np.array([c.limit for c in common.values()]),
-        common_shared=np.array([c.shared for c in common.values()]),
-        common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
+        common_numbers=np.array([astuple(one) for one in common.values()]),
         **looks,
     )

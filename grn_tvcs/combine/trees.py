@@ -30,12 +30,12 @@ class Trees(NamedTuple):
     nan_left
         Whether rows with a missing value go left.
     value
-        Values of leaves, rounded to float32: a wheel carries them.
+        Values of leaves, in the file as float16: a wheel carries them.
     """
 
     base: NDArray[np.float64]
     starts: NDArray[np.int32]
-    feature: NDArray[np.int16]
+    feature: NDArray[np.int8]
     threshold: NDArray[np.float32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
@@ -54,18 +54,20 @@ def join(models: Sequence[Trees], prefix: str) -> dict[str, NDArray[Any]]:
     """Return several models as few arrays, `PREFIX_FIELD`, without what the order of nodes implies.
 
     Nodes are in pre-order, as scikit-learn writes them: the left child follows its parent, and the
-    right child the subtree of the left one. Only inner nodes have a threshold, only leaves a value.
+    right child the subtree of the left one. Leaves have neither threshold nor side for missing
+    values, and inner nodes have no value.
     """
     is_leaf = np.concatenate([one.feature for one in models]) < 0
     fields: dict[str, list[Any]] = {
         "base": [one.base for one in models],
         "counts": [[len(one.starts) - 1] for one in models],
         "sizes": [np.diff(one.starts) for one in models],
-        **{name: [getattr(one, name) for one in models] for name in ("feature", "nan_left")},
+        "feature": [one.feature for one in models],
     }
     found = {f"{prefix}_{name}": np.concatenate(parts) for name, parts in fields.items()}
-    for name, nodes in (("threshold", ~is_leaf), ("value", is_leaf)):
+    for name, nodes in (("threshold", ~is_leaf), ("nan_left", ~is_leaf), ("value", is_leaf)):
         found[f"{prefix}_{name}"] = np.concatenate([getattr(one, name) for one in models])[nodes]
+    found[f"{prefix}_value"] = found[f"{prefix}_value"].astype(np.float16)
     return found
 
 
@@ -73,13 +75,14 @@ def split(arrays: dict[str, NDArray[Any]], prefix: str) -> list[Trees]:
     """Take the models that `join` stored out of `arrays`; none if there are none."""
     if f"{prefix}_base" not in arrays:
         return []
-    base, counts, sizes, feature, nan_left, thresholds, values = (
+    base, counts, sizes, feature, thresholds, sides, values = (
         arrays.pop(f"{prefix}_{name}")
-        for name in ("base", "counts", "sizes", "feature", "nan_left", "threshold", "value")
+        for name in ("base", "counts", "sizes", "feature", "threshold", "nan_left", "value")
     )
     is_leaf = feature < 0
     threshold, value = np.zeros((2, len(feature)), dtype=np.float32)
-    threshold[~is_leaf], value[is_leaf] = thresholds, values
+    nan_left = np.zeros(len(feature), dtype=bool)
+    threshold[~is_leaf], nan_left[~is_leaf], value[is_leaf] = thresholds, sides, values
     left, right = _children(is_leaf, sizes)
     found, first = [], 0
     for k, of_trees in enumerate(np.split(sizes, np.cumsum(counts)[:-1])):

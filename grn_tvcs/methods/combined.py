@@ -73,9 +73,7 @@ from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
-# Distance from simulated tables, relative to the limit, beyond which no networks of the design are
-# simulated. Of 264 simulated tables of 11 designs, none that these let pass was beyond 1.24.
-CERTAIN_DISTANCE = 2.0
+FAR = 2.0  # distance from simulated tables, relative to the limit, beyond which a table is far
 N_MORE_SERIES = 2  # further series for which the verdict predicts the number of edges
 # Sources of evidence of an edge, in the order of `network.evidence.SOURCES`.
 SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN,), (LEVELS, RATES), (CLR, PARTIAL))
@@ -162,7 +160,7 @@ def combined(
         return Network(expression.genes, nothing, verdict=verdict)
     table_traits, design = _traits_and_design(expression, rules, steady)
     known = _shipped_calibration(model, design, resamples)
-    why_not = _why_surely_out_of_domain(model, table_traits, design, expression)
+    why_not = _why_out_of_domain(model, table_traits, design, expression)
     n_to_simulate = calibrate if known is None and not why_not else 0
     first, second = _split_progress(progress, n_to_simulate)
     evidence = compute_evidence(
@@ -171,18 +169,15 @@ def combined(
     )  # fmt: skip
     if n_to_simulate:
         known = load_or_calibrate(
-            model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
+            model.combiner, model.stamp, design, calibrate, resamples=resamples,
             null_model=model.null_model(design), threads=threads, engine=engine, progress=second,
             checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
     network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
-    near = None if known is None else known.traits
-    if not why_not and _distribution(model, design).is_out_of_domain(table_traits, design, near):
-        why_not = _out_of_domain(model, table_traits, design, near)
     if not why_not and known is not None and shared > known.shared:
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
-    logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
+    logits = model.combiner.logits(pair_features(evidence), evidence.inputs)
     none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
@@ -229,10 +224,10 @@ def count_calibration_networks(
 ) -> int:
     """Return the number of networks that `combined` will simulate.
 
-    It is 0 for known designs, and for tables that are surely outside the domain.
+    It is 0 for known designs, and for tables outside the domain.
     """
     model, (found, design) = load_pretrained(), _traits_and_design(expression, rules, steady)
-    is_known = bool(_why_surely_out_of_domain(model, found, design, expression))
+    is_known = bool(_why_out_of_domain(model, found, design, expression))
     is_known = is_known or _shipped_calibration(model, design, resamples) is not None
     is_known = is_known or is_cached(model.stamp, design, calibrate, resamples)
     return 0 if is_known else calibrate
@@ -260,30 +255,20 @@ def _distribution(model: PretrainedModels, design: Design) -> TraitDistribution:
     return model.trait_distributions[design.start]
 
 
-def _out_of_domain(
-    model: PretrainedModels, table_traits: dict[str, float], design: Design, near: Array | None
-) -> str:
-    """Describe in which trait a table is most unlike those of the training data."""
-    distribution = _distribution(model, design)
-    name, is_higher = distribution.farthest_trait(table_traits, design, near)
-    return OUT_OF_DOMAIN.format(describe_trait(name, is_higher=is_higher))
-
-
 def _is_far(model: PretrainedModels, table_traits: dict[str, float], design: Design) -> bool:
     """Return whether a table is far from all simulated tables."""
     distance = _distribution(model, design).relative_distance(table_traits, design)
-    return bool(distance > CERTAIN_DISTANCE)
+    return distance > FAR
 
 
-def _why_surely_out_of_domain(
+def _why_out_of_domain(
     model: PretrainedModels, table_traits: dict[str, float], design: Design, expression: Expression
 ) -> str:
-    """Return why a table is outside the domain whatever networks of its design are like.
-
-    Empty if only these networks can decide, or if it is inside.
-    """
-    if _is_far(model, table_traits, design):
-        return _out_of_domain(model, table_traits, design, None)
+    """Return in what a table differs from simulated ones; empty if it is inside the domain."""
+    distribution = _distribution(model, design)
+    if distribution.is_out_of_domain(table_traits, design):
+        name, is_higher = distribution.farthest_trait(table_traits, design)
+        return OUT_OF_DOMAIN.format(describe_trait(name, is_higher=is_higher))
     measures = coexpression_measures(expression)
     is_excessive = load_coexpression().is_excessive(measures, design_for(expression, design))
     return TOO_COEXPRESSED if is_excessive else ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.learning import nets, training
-from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, fit_nulls
+from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, fit_nulls, rounded
 from benchmarks.learning.traits import fit_trait_distribution
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.domain_check import traits
@@ -76,7 +76,7 @@ def combiner(networks):
         patch.setattr(training, "STAGE_TREES", training.STAGE_TREES | {"min_samples_leaf": 10})
         patch.setattr(nets, "BATCH", 32)
         trees = fit(networks)
-        return Combiner(trees.names, trees.stages, (fit_nets(networks),))
+        return rounded(Combiner(trees.names, trees.stages, (fit_nets(networks),)))
 
 
 @pytest.fixture(scope="session")

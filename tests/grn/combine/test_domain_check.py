@@ -8,10 +8,8 @@ from scipy.stats import spearmanr
 
 from benchmarks.learning.traits import fit_trait_distribution
 from grn_tvcs.combine.domain_check import (
-    DESIGN_PRIOR_TABLES,
     OF_SERIES,
     TRAITS,
-    TraitDistribution,
     as_row,
     covariates,
     distance,
@@ -76,9 +74,7 @@ def test_distances_are_those_of_sums_over_known_traits(rows, learned):
         by_group[group(as_row(found))].append(slow_distance(left, learned.scatter))
     assert [len(one) for one in by_group] == [100, 25, 25]
     for k, one in enumerate(by_group):
-        kept = learned.distances[k]
-        assert kept[: len(one)] == pytest.approx(sorted(one), rel=1e-6)
-        assert np.isnan(kept[len(one) :]).all()
+        assert learned.limits[k] == pytest.approx(np.quantile(one, 0.975), rel=1e-6)
 
 
 def test_means_are_least_squares_and_what_is_left_scatters_around_them(rows, learned):
@@ -117,33 +113,18 @@ def test_series_that_start_anywhere_and_follow_one_trend_are_strange(learned, rn
         found = traits(common_trends(rng))
         assert learned.is_out_of_domain(found, DESIGN)
         assert learned.relative_distance(found, DESIGN) > 2
-        near = np.array([as_row(row_of(DESIGN, 2000 + k)[0]) for k in range(4)])
-        assert learned.is_out_of_domain(found, DESIGN, near)
 
 
-def test_traits_of_tables_nearby_move_the_mean(learned):
-    found = row_of(DESIGN, 77)[0]
-    mean = covariates(DESIGN) @ learned.means
-    far = {name: x + 3 for name, x in zip(TRAITS, mean, strict=True)}
-    near = np.tile(mean + 3, (8, 1))
-    weight = 8 / (8 + DESIGN_PRIOR_TABLES)
-    before, after = (learned.relative_distance(far, DESIGN, x) for x in (None, near))
-    assert after == pytest.approx(before * (1 - weight) ** 2, rel=1e-6)
-    assert learned.relative_distance(found, DESIGN, near[:0]) == learned.relative_distance(
-        found, DESIGN
-    )
-    gap = near.copy()
-    gap[:, 0] = np.nan  # what nearby tables do not know moves nothing
-    x = as_row(far) - mean - weight * np.where(np.arange(len(TRAITS)) == 0, 0, 3)
-    usual = np.nanquantile(learned.distances[0], 0.975)
-    expected = slow_distance(x, learned.scatter) / usual
-    assert learned.relative_distance(far, DESIGN, gap) == pytest.approx(expected, rel=1e-6)
+def test_the_limit_of_the_group_is_the_unit_of_the_distance(learned):
+    far = {name: x + 3 for name, x in zip(TRAITS, covariates(DESIGN) @ learned.means, strict=True)}
+    expected = slow_distance(np.full(len(TRAITS), 3.0), learned.scatter) / learned.limits[0]
+    assert learned.relative_distance(far, DESIGN) == pytest.approx(expected, rel=1e-6)
 
 
-def test_where_no_table_of_the_group_is_known_none_is_strange(learned):
-    gaps = np.full_like(learned.distances, np.nan)
-    none = TraitDistribution(learned.means, learned.scatter, gaps)
-    assert none.relative_distance(row_of(DESIGN, 0)[0], DESIGN) == 0
+def test_where_no_table_of_the_group_is_known_none_is_strange(rows):
+    of_series = fit_trait_distribution([row for row in rows if row[1].n_series])
+    found, design = next(row for row in rows if not row[1].n_series)
+    assert of_series.relative_distance(found, design) == 0
 
 
 @pytest.mark.parametrize("factor", [1e-6, 37.0, 1e6])

@@ -165,7 +165,7 @@ def test_no_network_is_simulated_for_a_table_surely_outside_the_domain(made, mon
     assert "ranked by a blend" in found.verdict.describe()
     assert count_calibration_networks(made(), Rules(), None, **FEW) == 0
     monkeypatch.setattr(TraitDistribution, "relative_distance", lambda *given: 0.0)
-    monkeypatch.setattr(combined, "CERTAIN_DISTANCE", np.inf)
+    monkeypatch.setattr(combined, "FAR", np.inf)
     monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
     infer(made(), rng=0, **FEW)
     assert asked
