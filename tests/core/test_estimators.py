@@ -19,6 +19,7 @@ from tvcs_core import (
     TVCSClassifier,
     TVCSRegressor,
     TVCSRegressorCV,
+    project,
     solve,
 )
 
@@ -362,6 +363,25 @@ def test_a_path_in_noise_shrinks_and_predicts_better_than_one_that_does_not(rng)
     assert shrunk.ridge_ > 0
     risks = [np.sum((model.coef_ - W) ** 2) for model in (shrunk, plain)]
     assert risks[0] < risks[1]
+
+
+def test_a_path_averages_fits_by_their_errors_within_the_caps(rng):
+    X = rng.standard_normal((40, 12))
+    y = X[:, :3].sum(axis=1) + 2.0 * rng.standard_normal(40)
+    caps = {"shape": (3, 4), "row_caps": 2, "col_caps": 1, "polish": True}
+    model = TVCSRegressorCV(totals=[1, 2, 4], ridges=[1.0, 20.0], **caps).fit(X, y)
+    mean = model.mse_path_.mean(axis=2)
+    expected = np.exp(-40 * (mean / mean.min() - 1) / 6)
+    assert (model.weights_ > 0).sum() > 2
+    assert model.weights_ == approx(expected / expected.sum(), abs=2e-3)
+    fits = [
+        share * TVCSRegressor(total=total, ridge=ridge, **caps).fit(X, y).coef_
+        for total, shares in zip(model.totals_, model.weights_, strict=True)
+        for ridge, share in zip(model.ridges_, shares, strict=True)
+    ]
+    best = project(np.sum(fits, axis=0), model.constraint_)
+    assert model.coef_ == approx(best.matrix)
+    assert model.constraint_.total == model.total_
 
 
 def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
