@@ -83,6 +83,21 @@ def test_labels_and_shape_say_the_same(rng):
     assert (by_label.fit(X, y).coef_ == by_shape.coef_).all()
 
 
+def test_labels_and_caps_with_an_index_go_by_name(rng):
+    X, y, _ = regression(rng)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
+    groups = pd.Series(["n"] * 4 + ["s"] * 4 + ["w"] * 4, index=frame.columns)
+    wanted = TVCSRegressor(row_groups=groups.to_numpy(), row_caps=[2, 1, 0]).fit(frame, y)
+    caps = pd.Series({"w": 0, "n": 2, "s": 1})
+    for labels in (groups, groups[::-1], groups.to_dict(), groups.reset_index(drop=True)):
+        model = TVCSRegressor(row_groups=labels, row_caps=caps).fit(frame, y)
+        assert (model.coef_ == wanted.coef_).all()
+    with pytest.raises(ValueError, match="row_groups must have a label of the feature 'x11'"):
+        TVCSRegressor(row_groups=groups[:-1], row_caps=1).fit(frame, y)
+    with pytest.raises(TypeError, match="row_caps by label go with one target"):
+        TVCSRegressor(row_caps=caps).fit(frame, np.column_stack([y, y]))
+
+
 def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_free(rng):
     X, y, _ = regression(rng)
     groups = ["a", "a", None, "a", float("nan"), "a", "a", "b", "b", "b", "b", "b"]
@@ -173,6 +188,7 @@ def test_the_same_seed_gives_the_same_answer(rng):
 
 
 BAD = [
+    ({"row_groups": ["a", 1] * 6}, "labels of groups must be of one kind, found int and str"),
     ({"row_groups": [1, 2]}, r"row_groups must have one label per feature \(12\)"),
     ({"shape": (5, 5)}, r"as many entries as X has features \(12\), found \(5, 5\)"),
     ({"shape": (3, 4), "row_groups": [0] * 12}, "give a shape or groups, found both"),
@@ -399,9 +415,9 @@ def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"totals": [1.5]}, "totals must be integers >= 0"),
-        ({"totals": []}, "totals must be integers >= 0"),
-        ({"ridges": [-1.0]}, "ridges must be numbers >= 0"),
+        ({"totals": [1.5]}, "totals must be a list of integers >= 0"),
+        ({"totals": 3}, "totals must be a list of integers >= 0, found 3"),
+        ({"ridges": [-1.0]}, "ridges must be a list of numbers >= 0"),
         ({"cv": 1}, "k-fold cross-validation requires at least one"),
     ],
 )

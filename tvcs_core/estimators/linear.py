@@ -59,8 +59,9 @@ class Linear(BaseEstimator):
                 )
             rows, cols = np.indices(self.shape).reshape(2, -1)
         else:
-            rows = checked_labels("row_groups", self.row_groups, n_features)
-            cols = checked_labels("col_groups", self.col_groups, n_features)
+            features = getattr(self, "feature_names_in_", None)
+            rows = checked_labels("row_groups", self.row_groups, n_features, features)
+            cols = checked_labels("col_groups", self.col_groups, n_features, features)
         row_of, row_caps = numbered("row_caps", rows, self.row_caps)
         col_of, col_caps = numbered("col_caps", cols, self.col_caps)
         if row_of is None and col_of is None:  # only the total is capped

@@ -199,7 +199,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         if self.totals is not None:
             given = np.asarray(self.totals)
             if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 0:
-                raise ValueError(f"totals must be integers >= 0, found {self.totals!r}")
+                raise ValueError(f"totals must be a list of integers >= 0, found {self.totals!r}")
             return np.unique(given).astype(np.int64)
         n_outputs = None if y.ndim == 1 else y.shape[1]
         tvcs = self._constraint(X.shape[1], n_outputs, None)
@@ -211,8 +211,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         if self.ridges is None:
             return self._loss(X, y, weights, LOSSES, 0.0).mean_curvature() * np.array(RIDGES)
         given = np.asarray(self.ridges, dtype=np.float64)
-        if given.ndim != 1 or not given.size or not (given >= 0).all():
-            raise ValueError(f"ridges must be numbers >= 0, found {self.ridges!r}")
+        if given.ndim != 1 or not given.size or not ((given >= 0) & (given < np.inf)).all():
+            raise ValueError(f"ridges must be a list of numbers >= 0, found {self.ridges!r}")
         return given
 
     def _errors(self, X: Any, y: Any, weights: Any, train: Any, test: Any) -> NDArray[np.float64]:
@@ -238,7 +238,8 @@ def _weights(errors: NDArray[np.float64], n: float) -> NDArray[np.float64]:
     """Return weights that fall exponentially with the mean squared errors of n targets."""
     least = errors.min()
     if least <= 0:
-        weights = (errors == least).astype(np.float64)
+        weights = np.zeros_like(errors)
+        weights.flat[np.argmin(errors)] = 1.0
     else:
         weights = np.exp(-n * (errors / least - 1) / TEMPERATURE)
         weights[weights < NEGLIGIBLE] = 0.0
