@@ -24,6 +24,7 @@ STUDIES = {
     "plans": "benchmarks.crowd.plan_claims",
     "projection": "benchmarks.speed.families",
     "real": "benchmarks.real.study",
+    "risk": "benchmarks.synthetic.risk",
     "subsets": "benchmarks.synthetic.best_subsets",
     "synthetic": "benchmarks.synthetic.study",
     "without_gold": "benchmarks.without_gold.study",

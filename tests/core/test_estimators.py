@@ -19,6 +19,7 @@ from tvcs_core import (
     TVCSClassifier,
     TVCSRegressor,
     TVCSRegressorCV,
+    project,
     solve,
 )
 
@@ -80,6 +81,21 @@ def test_labels_and_shape_say_the_same(rng):
     caps = {"north": 1, "south": 1, "west": 2}
     by_label = TVCSRegressor(row_groups=names, col_groups=cols, row_caps=caps, col_caps=1)
     assert (by_label.fit(X, y).coef_ == by_shape.coef_).all()
+
+
+def test_labels_and_caps_with_an_index_go_by_name(rng):
+    X, y, _ = regression(rng)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
+    groups = pd.Series(["n"] * 4 + ["s"] * 4 + ["w"] * 4, index=frame.columns)
+    wanted = TVCSRegressor(row_groups=groups.to_numpy(), row_caps=[2, 1, 0]).fit(frame, y)
+    caps = pd.Series({"w": 0, "n": 2, "s": 1})
+    for labels in (groups, groups[::-1], groups.to_dict(), groups.reset_index(drop=True)):
+        model = TVCSRegressor(row_groups=labels, row_caps=caps).fit(frame, y)
+        assert (model.coef_ == wanted.coef_).all()
+    with pytest.raises(ValueError, match="row_groups must have a label of the feature 'x11'"):
+        TVCSRegressor(row_groups=groups[:-1], row_caps=1).fit(frame, y)
+    with pytest.raises(TypeError, match="row_caps by label go with one target"):
+        TVCSRegressor(row_caps=caps).fit(frame, np.column_stack([y, y]))
 
 
 def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_free(rng):
@@ -172,6 +188,7 @@ def test_the_same_seed_gives_the_same_answer(rng):
 
 
 BAD = [
+    ({"row_groups": ["a", 1] * 6}, "labels of groups must be of one kind, found int and str"),
     ({"row_groups": [1, 2]}, r"row_groups must have one label per feature \(12\)"),
     ({"shape": (5, 5)}, r"as many entries as X has features \(12\), found \(5, 5\)"),
     ({"shape": (3, 4), "row_groups": [0] * 12}, "give a shape or groups, found both"),
@@ -364,6 +381,25 @@ def test_a_path_in_noise_shrinks_and_predicts_better_than_one_that_does_not(rng)
     assert risks[0] < risks[1]
 
 
+def test_a_path_averages_fits_by_their_errors_within_the_caps(rng):
+    X = rng.standard_normal((40, 12))
+    y = X[:, :3].sum(axis=1) + 2.0 * rng.standard_normal(40)
+    caps = {"shape": (3, 4), "row_caps": 2, "col_caps": 1, "polish": True}
+    model = TVCSRegressorCV(totals=[1, 2, 4], ridges=[1.0, 20.0], **caps).fit(X, y)
+    mean = model.mse_path_.mean(axis=2)
+    expected = np.exp(-40 * (mean / mean.min() - 1) / 6)
+    assert (model.weights_ > 0).sum() > 2
+    assert model.weights_ == approx(expected / expected.sum(), abs=2e-3)
+    fits = [
+        share * TVCSRegressor(total=total, ridge=ridge, **caps).fit(X, y).coef_
+        for total, shares in zip(model.totals_, model.weights_, strict=True)
+        for ridge, share in zip(model.ridges_, shares, strict=True)
+    ]
+    best = project(np.sum(fits, axis=0), model.constraint_)
+    assert model.coef_ == approx(best.matrix)
+    assert model.constraint_.total == model.total_
+
+
 def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
     X, Y, _ = several(rng, n=80)
     folds = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
@@ -379,9 +415,9 @@ def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"totals": [1.5]}, "totals must be integers >= 0"),
-        ({"totals": []}, "totals must be integers >= 0"),
-        ({"ridges": [-1.0]}, "ridges must be numbers >= 0"),
+        ({"totals": [1.5]}, "totals must be a list of integers >= 0"),
+        ({"totals": 3}, "totals must be a list of integers >= 0, found 3"),
+        ({"ridges": [-1.0]}, "ridges must be a list of numbers >= 0"),
         ({"cv": 1}, "k-fold cross-validation requires at least one"),
     ],
 )

@@ -85,7 +85,7 @@ class TVCSClassifier(ClassifierMixin, Single):
         self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must hold two classes or more, found one class: {self.classes_[0]!r}"
+                f"y must hold two classes or more, found one class: {self.classes_.tolist()[0]!r}"
             )
         is_binary = len(self.classes_) == 2
         signs = np.where(labels[:, None] == self.classes_, 1.0, -1.0)

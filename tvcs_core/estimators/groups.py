@@ -7,17 +7,32 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tvcs_core.constraint import Caps
 
 CapsByLabel = Caps | Mapping[Any, int]
 
 
-def checked_labels(name: str, labels: ArrayLike | None, n_features: int) -> Any:
-    """Return the labels as an array of objects, one per feature."""
+def named(values: Any) -> dict[Any, Any] | None:
+    """Return a mapping, or a Series whose index is not 0, 1, ..., as a dict; None for others."""
+    if not hasattr(values, "keys"):
+        return None
+    found = dict(values.items())
+    is_list = not isinstance(values, Mapping) and list(found) == list(range(len(found)))
+    return None if is_list else found
+
+
+def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> Any:
+    """Return the labels as an array of objects, one per feature; by name, if they have names."""
     if labels is None:
         return None
+    of_feature = named(labels)
+    if of_feature is not None and features is not None:
+        missing = [feature for feature in features if feature not in of_feature]
+        if missing:
+            raise ValueError(f"{name} must have a label of the feature {missing[0]!r}, found none")
+        labels = [of_feature[feature] for feature in features]
     array = np.asarray(labels, dtype=object)
     if array.shape != (n_features,):
         raise ValueError(
@@ -26,28 +41,36 @@ def checked_labels(name: str, labels: ArrayLike | None, n_features: int) -> Any:
     return array
 
 
-def of_matrix(name: str, caps: CapsByLabel) -> Caps:
+def of_matrix(name: str, caps: Any) -> Caps:
     """Refuse caps by label, which the features and targets of a matrix do not have."""
-    if isinstance(caps, Mapping):
+    if named(caps) is not None:
         raise TypeError(f"{name} by label go with one target; give a number or an array")
-    return caps
+    found: Caps = caps
+    return found
 
 
-def numbered(name: str, labels: Any, caps: CapsByLabel) -> tuple[NDArray[np.int64] | None, Caps]:
+def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | None, Caps]:
     """Number the groups in the order of their labels; -1 for None and NaN."""
     if labels is None:
         if caps is not None:
             raise ValueError(f"{name} were given, but not the groups that they cap")
         return None, None
-    named = np.array([label is not None and label == label for label in labels])
-    ordered = sorted(set(np.asarray(labels)[named].tolist()))
+    has_group = np.array([label is not None and label == label for label in labels])
+    found = set(np.asarray(labels)[has_group].tolist())
+    try:
+        ordered = sorted(found)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in found})
+        raise ValueError(
+            f"labels of groups must be of one kind, found {' and '.join(kinds)}"
+        ) from error
     number = {label: i for i, label in enumerate(ordered)}
-    group_of = np.array([number[x] if n else -1 for x, n in zip(labels, named, strict=True)])
-    if isinstance(caps, Mapping):
-        unknown = [label for label in caps if label not in number]
+    group_of = np.array([number[x] if n else -1 for x, n in zip(labels, has_group, strict=True)])
+    if (of_label := named(caps)) is not None:
+        unknown = [label for label in of_label if label not in number]
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
-        caps = [caps.get(label, len(labels)) for label in ordered]
+        caps = [of_label.get(label, len(labels)) for label in ordered]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
     return group_of, caps

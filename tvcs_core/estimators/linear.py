@@ -59,8 +59,9 @@ class Linear(BaseEstimator):
                 )
             rows, cols = np.indices(self.shape).reshape(2, -1)
         else:
-            rows = checked_labels("row_groups", self.row_groups, n_features)
-            cols = checked_labels("col_groups", self.col_groups, n_features)
+            features = getattr(self, "feature_names_in_", None)
+            rows = checked_labels("row_groups", self.row_groups, n_features, features)
+            cols = checked_labels("col_groups", self.col_groups, n_features, features)
         row_of, row_caps = numbered("row_caps", rows, self.row_caps)
         col_of, col_caps = numbered("col_caps", cols, self.col_caps)
         if row_of is None and col_of is None:  # only the total is capped
@@ -123,15 +124,21 @@ class Linear(BaseEstimator):
         self.constraint_ = constraint
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
-        self._coef = solution.matrix.astype(X.dtype)
-        constants = loss.intercept_at(solution.matrix)
+        self._set(solution.matrix, loss, X, y)
+        self._warn_unless_converged(solution)
+
+    def _set(self, W: NDArray[np.float64], loss: LinearLoss, X: Any, y: Any) -> None:
+        """Set the coefficients, in the kind of X, and the constants that go with them."""
+        self._coef, constants = W.astype(X.dtype), loss.intercept_at(W)
         self._intercept = constants.astype(X.dtype) if y.ndim == 2 else float(constants[0])
+
+    def _warn_unless_converged(self, solution: Solution) -> None:
         if solution.reason == "max_iter":
             warnings.warn(
                 f"{self.solver} did not converge in {self.max_iter} iterations; give a larger "
                 "max_iter, or scale the features",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _predict(self, X: Any) -> NDArray[Any]:
@@ -146,7 +153,7 @@ class Linear(BaseEstimator):
         indices are pairs of a feature and a target or class, of shape (n_selected, 2).
         """
         check_is_fitted(self)
-        support = self.solution_.support
+        support = self._coef != 0
         if not indices:
             return support
         return np.flatnonzero(support) if support.ndim == 1 else np.argwhere(support)

@@ -1,7 +1,8 @@
-"""`TVCSRegressorCV`: total and ridge by cross-validation along a path."""
+"""`TVCSRegressorCV`: total and ridge by cross-validation along a path, and their average."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,19 +14,30 @@ from sklearn.utils.validation import validate_data
 from tvcs_core.estimators.groups import CapsByLabel
 from tvcs_core.estimators.linear import FLOATS, Linear, sample_weights
 from tvcs_core.estimators.regressor import LOSSES
+from tvcs_core.loss.linear import LinearLoss
+from tvcs_core.projection.projection import project
+from tvcs_core.solvers import Solution
 from tvcs_core.solvers.polish import capacity_of
 
 N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
 # Default ridges, times the mean squared length of the centred features: from no shrinkage to that
 # which suits a signal far below the noise.
 RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
+# Weights fall by e where the squared errors sum to TEMPERATURE variances of the noise more. Any of
+# 4 to 8 does (docs/studies/best-subsets.md); smaller ones are closer to the single best fit.
+TEMPERATURE = 6.0
+NEGLIGIBLE = 1e-3  # a weight below this part of the largest one counts as 0, and saves its fit
+HELD = 0.75  # part of the weight that the totals up to the chosen one hold
 
 
 class TVCSRegressorCV(RegressorMixin, Linear):
-    """`TVCSRegressor` with the total and the ridge that predict best in cross-validation.
+    """An average of `TVCSRegressor` over totals and ridges, weighted by cross-validation.
 
     For each fold and ridge, the totals are fitted in growing order, each from the solution of the
-    one before. The group caps stay as they are.
+    one before. The coefficients are the average of the fits to all samples, with weights that fall
+    exponentially with the error (Leung and Barron 2006), projected onto the chosen total and the
+    group caps. One fit alone has a larger error where the noise is as large as the signal:
+    ``TVCSRegressor(total=model.total_, ridge=model.ridge_, polish=True)``.
 
     Parameters
     ----------
@@ -47,14 +59,20 @@ class TVCSRegressorCV(RegressorMixin, Linear):
 
     Attributes
     ----------
-    total_, ridge_
-        The chosen total and ridge.
+    total_
+        The smallest total up to which the totals hold three quarters of the weight.
+    ridge_
+        The ridge of the smallest mean error.
     totals_, ridges_
         All that were tried.
+    weights_
+        ``(n_totals, n_ridges)`` weights of the fits in the average.
     mse_path_
         ``(n_totals, n_ridges, n_folds)`` mean squared errors on the samples left out.
-    coef_, intercept_, constraint_, solution_, n_iter_, n_features_in_, feature_names_in_
-        As for `TVCSRegressor` with the chosen total and ridge, fitted to all samples.
+    coef_, intercept_, constraint_, n_features_in_, feature_names_in_
+        As for `TVCSRegressor` with the chosen total.
+    n_iter_
+        Iterations of the fits in the average, together.
 
     Examples
     --------
@@ -114,12 +132,13 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         return tags
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose total and ridge by cross-validation, and fit all samples with them.
+        """Weight totals and ridges by cross-validation, and average their fits to all samples.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for `TVCSRegressor`. The weights count in the errors too.
+            As for `TVCSRegressor`. The weights count in the errors too, as copies of the samples:
+            the average is the wider the smaller their sum.
 
         Raises
         ------
@@ -137,11 +156,39 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         for k, (train, test) in enumerate(folds):
             self.mse_path_[:, :, k] = self._errors(X, y, weights, train, test)
         mean = self.mse_path_.mean(axis=2)
-        best, ridge = np.unravel_index(int(np.argmin(mean)), mean.shape)
-        self.total_, self.ridge_ = int(self.totals_[best]), float(self.ridges_[ridge])
-        self._fit(X, y, weights, LOSSES, self.ridge_, self.total_)
+        n = X.shape[0] if weights is None else weights.sum()
+        self.weights_ = _weights(mean, n * np.size(y) / X.shape[0])
+        held = np.cumsum(self.weights_.sum(axis=1))
+        self.total_ = int(self.totals_[np.searchsorted(held, HELD)])
+        self.ridge_ = float(self.ridges_[mean.min(axis=0).argmin()])
+        self._average(X, y, weights)
         self.coef_, self.intercept_ = self._coef.T, self._intercept
         return self
+
+    def _average(self, X: Any, y: Any, weights: Any) -> None:
+        """Set the average of the fits to all samples."""
+        n_outputs = None if y.ndim == 1 else y.shape[1]
+        self.constraint_ = self._constraint(X.shape[1], n_outputs, self.total_)
+        average, iterations = np.zeros(self.constraint_.shape), 0
+        for m in np.flatnonzero(self.weights_.any(axis=0)):
+            shares = np.trim_zeros(self.weights_[:, m], "b")
+            loss = self._loss(X, y, weights, LOSSES, float(self.ridges_[m]))
+            for share, fit in zip(shares, self._path(loss, n_outputs), strict=False):
+                average += share * fit.matrix
+                iterations += fit.iterations
+                if share == self.weights_.max():
+                    self._warn_unless_converged(fit)
+        self._set(project(average, self.constraint_).matrix, loss, X, y)
+        self.n_iter_ = max(1, iterations)
+
+    def _path(self, loss: LinearLoss, n_outputs: int | None) -> Iterator[Solution]:
+        """Yield the fit of every total, each from the one before."""
+        start = None
+        for total in self.totals_:
+            constraint = self._constraint(len(loss.squared_lengths), n_outputs, int(total))
+            found = self._solved(loss, constraint, start)
+            start = found.matrix
+            yield found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted targets of the rows of X."""
@@ -152,7 +199,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         if self.totals is not None:
             given = np.asarray(self.totals)
             if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 0:
-                raise ValueError(f"totals must be integers >= 0, found {self.totals!r}")
+                raise ValueError(f"totals must be a list of integers >= 0, found {self.totals!r}")
             return np.unique(given).astype(np.int64)
         n_outputs = None if y.ndim == 1 else y.shape[1]
         tvcs = self._constraint(X.shape[1], n_outputs, None)
@@ -164,8 +211,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         if self.ridges is None:
             return self._loss(X, y, weights, LOSSES, 0.0).mean_curvature() * np.array(RIDGES)
         given = np.asarray(self.ridges, dtype=np.float64)
-        if given.ndim != 1 or not given.size or not (given >= 0).all():
-            raise ValueError(f"ridges must be numbers >= 0, found {self.ridges!r}")
+        if given.ndim != 1 or not given.size or not ((given >= 0) & (given < np.inf)).all():
+            raise ValueError(f"ridges must be a list of numbers >= 0, found {self.ridges!r}")
         return given
 
     def _errors(self, X: Any, y: Any, weights: Any, train: Any, test: Any) -> NDArray[np.float64]:
@@ -177,13 +224,23 @@ class TVCSRegressorCV(RegressorMixin, Linear):
             raise ValueError("every fold must train and test on a sample of positive weight")
         for m, ridge in enumerate(self.ridges_):
             part = None if weights is None else weights[train]
-            loss, start = self._loss(X[train], y[train], part, LOSSES, float(ridge)), None
-            for k, total in enumerate(self.totals_):
-                tvcs = self._constraint(X.shape[1], n_outputs, int(total))
-                start = self._solved(loss, tvcs, start).matrix
-                constants = loss.intercept_at(start)
-                predicted = X[test] @ start + (constants if n_outputs else constants[0])
+            loss = self._loss(X[train], y[train], part, LOSSES, float(ridge))
+            for k, fit in enumerate(self._path(loss, n_outputs)):
+                constants = loss.intercept_at(fit.matrix)
+                predicted = X[test] @ fit.matrix + (constants if n_outputs else constants[0])
                 squared = np.square(predicted - y[test])
                 squared = squared.mean(axis=1) if n_outputs else squared
                 errors[k, m] = np.average(squared, weights=tests)
         return errors
+
+
+def _weights(errors: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Return weights that fall exponentially with the mean squared errors of n targets."""
+    least = errors.min()
+    if least <= 0:
+        weights = np.zeros_like(errors)
+        weights.flat[np.argmin(errors)] = 1.0
+    else:
+        weights = np.exp(-n * (errors / least - 1) / TEMPERATURE)
+        weights[weights < NEGLIGIBLE] = 0.0
+    return np.asarray(weights / weights.sum())

@@ -21,6 +21,7 @@ MAX_GRAM_VARIABLES = 1024  # X'X is stored for at most so many variables (8 MB)
 SMALL_SIDE = 64  # up to this size all eigenvalues cost no more than the largest one by Lanczos
 Groups = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
+LEAST_SIZE, MOST_SIZE = 1e-150, 1e150  # of the largest value: its square is in range
 ACCURACY = 1e-3  # relative error of the largest eigenvalue, which is raised by as much
 
 
@@ -65,7 +66,7 @@ class LinearLoss(Loss):
         intercept: bool = False,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        X, Y = _samples(X), finite("y", y)
+        X, Y = _samples(X), squarable("y", finite("y", y))
         if X.ndim not in (2, 3) or not math.prod(X.shape):
             raise ValueError(f"X must have 2 or 3 dimensions and no empty one, found {X.shape}")
         n = X.shape[0]
@@ -298,6 +299,17 @@ def finite(name: str, values: Any) -> Array:
     return array
 
 
+def squarable(name: str, values: Array) -> Array:
+    """Return the values, refused if their squares are beyond the range of floating point."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest and not LEAST_SIZE <= largest <= MOST_SIZE:
+        raise ValueError(
+            f"the largest value of {name} must be between {LEAST_SIZE:g} and {MOST_SIZE:g} in "
+            f"size, because its square is used, found {largest:.2g}; scale {name}"
+        )
+    return values
+
+
 def weights_of(sample_weight: ArrayLike, n: int) -> Array:
     """Return the weights of n samples as float64, refused if negative or all 0."""
     weights = finite("sample_weight", sample_weight)
@@ -315,9 +327,9 @@ def weights_of(sample_weight: ArrayLike, n: int) -> Array:
 
 def _samples(X: Any) -> Any:
     if not sparse.issparse(X):
-        return np.ascontiguousarray(finite("X", X))
+        return np.ascontiguousarray(squarable("X", finite("X", X)))
     rows = sparse.csr_array(X)
-    finite("X", rows.data)
+    squarable("X", finite("X", rows.data))
     return rows.astype(np.float64)
 
 

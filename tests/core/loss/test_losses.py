@@ -376,6 +376,15 @@ def test_a_loss_refuses_what_it_cannot_use(kind, arguments, message):
         kind(**arguments)
 
 
+@pytest.mark.parametrize("size", [1e-160, 1e160])
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_a_loss_refuses_values_whose_squares_are_out_of_range(name, size):
+    given = {"X": np.eye(3), "y": np.ones(3)}
+    given[name] = size * given[name]
+    with pytest.raises(ValueError, match=f"largest value of {name} must be between 1e-150 and"):
+        LeastSquares(**given)
+
+
 @every_kind
 def test_a_loss_refuses_what_is_no_number(kind):
     with pytest.raises(TypeError, match="y must be real numbers"):
