@@ -26,8 +26,11 @@ from crowd_tvcs.cli.workers import WorkersOptions
 from grn_tvcs.cli.compare import CompareOptions
 from grn_tvcs.cli.options import InferOptions
 from tvcs_core.command.options import (
+    NOT_RECORDED,
+    WHERE_GIVEN,
     Seed,
     command_line,
+    input_files,
     integers,
     options_of,
     recorded,
@@ -109,6 +112,19 @@ def test_options_are_recorded_in_their_order_and_files_by_their_names():
     left_out = ("seed", "table")  # the first has the note, the second is an argument
     assert list(recorded(given)) == [name for name in values if name not in left_out]
     assert recorded(given)["low"] == 3
+
+
+def test_inputs_are_the_files_of_arguments_and_then_of_options():
+    @dataclass(frozen=True, kw_only=True)
+    class Files:
+        gold: Annotated[Path | None, typer.Option()] = None
+        tables: Annotated[list[Path], typer.Argument()]
+        key: Annotated[Path, typer.Option(), NOT_RECORDED] = Path("key.pem")
+        more: Annotated[Path | None, typer.Option(), WHERE_GIVEN] = None
+
+    given = Files(gold=Path("gold.csv"), tables=[Path("a"), Path("b")])
+    assert input_files(given) == [Path("a"), Path("b"), Path("gold.csv")]
+    assert recorded(given) == {"gold": "gold.csv"}
 
 
 def test_a_command_line_is_read_back_as_it_was_meant():
