@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.answers.values import parse_money, parse_share
+from tvcs_core.command.options import WHERE_GIVEN
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ Duplicates = Annotated[
         help="For pairs that were answered more than once: keep the first, last or majority "
         "answer. Default: refuse.",
     ),
+    WHERE_GIVEN,
 ]
 LeaveOut = Annotated[
     bool,
@@ -66,6 +68,7 @@ LeaveOut = Annotated[
         help="Leave out and count rows without a label, task or worker: an empty cell, or a "
         "marker of programs (nan, NA, #N/A). Default: refuse.",
     ),
+    WHERE_GIVEN,
 ]
 
 
@@ -75,12 +78,6 @@ class Cleaning:
 
     duplicates: Duplicates = None
     leave_out_missing: LeaveOut = False
-
-    @property
-    def recorded(self) -> dict[str, object]:
-        """Return the entries of ``run.json``; none for defaults."""
-        found = {} if self.duplicates is None else {"duplicates": self.duplicates}
-        return found | ({"leave_out_missing": True} if self.leave_out_missing else {})
 
 
 REFUSE = Cleaning()

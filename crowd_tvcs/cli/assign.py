@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import CalibrationBin
 
-WHERE_GIVEN = ("common_error", "kinds", "dependence", "error_model")  # recorded there alone
 MOST_COMPARED = 200_000  # workers x tasks up to which a cheap method is compared; takes 1 s
 
 
@@ -57,13 +56,16 @@ class AssignOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Return every option that changes the result except the seed; files by their names."""
-        asked = self.asked
-        path = asked.dependence_path
-        own: dict[str, Any] = {"class_prior": asked.class_chances, "money": asked.limit}
-        own |= {"common_error": asked.error or None, "dependence": path and path.name}
-        out = recorded(self) | own | {"error_model": None}  # which the common error holds
-        gone = {name for name in WHERE_GIVEN if out[name] is None}
-        return {name: value for name, value in out.items() if name not in gone}
+        asked, out = self.asked, recorded(self)
+        out |= {"class_prior": asked.class_chances, "money": asked.limit}
+        del out["error_model"]  # which the common error holds
+        if asked.error == 0.0:
+            out.pop("common_error", None)
+        else:
+            out["common_error"] = asked.error
+        if asked.dependence_path is not None:
+            out["dependence"] = asked.dependence_path.name
+        return out
 
     @cached_property
     def asked(self) -> Demands:

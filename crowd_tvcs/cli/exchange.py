@@ -12,11 +12,11 @@ import typer
 
 from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, warn_labels, warn_names
 from tvcs_core.command.options import (
+    WHERE_GIVEN,
     Force,
     OutFolder,
     file_option,
     name_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import results
@@ -30,10 +30,6 @@ READ_ONLY = "zooniverse, or wide (a table with a column per worker or per task)"
 
 Written = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
 Read = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}, {READ_ONLY}.")]
-
-
-OPTIONAL = ("classes", "times", "worker_field", "column", "ground_truth", "skip_bad")
-"""Options of import that ``run.json`` keeps where they are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,18 +67,21 @@ class ImportOptions:
         str | None, name_option("Field with the name of the task. Default: that of the export.")
     ] = None
     worker_field: Annotated[
-        str | None, name_option("Of a wide table: column of the workers, if a row is a worker.")
+        str | None,
+        name_option("Of a wide table: column of the workers, if a row is a worker."),
+        WHERE_GIVEN,
     ] = None
     column: Annotated[
         list[str] | None,
         name_option(
             "Of a wide table: a column of answers; may be given often. Default: all others."
         ),
+        WHERE_GIVEN,
     ] = None
     accounts: Annotated[
         Path | None, file_option("Accounts of the workers in the tool: columns account, worker.")
     ] = None
-    classes: Classes = None
+    classes: Annotated[Classes, WHERE_GIVEN] = None
     cleaning: Cleaning
     ground_truth: Annotated[
         bool,
@@ -90,6 +89,7 @@ class ImportOptions:
             "--ground-truth",
             help="Write annotations that the tool marks as ground truth to gold.csv.",
         ),
+        WHERE_GIVEN,
     ] = False
     skip_bad: Annotated[
         bool,
@@ -98,12 +98,14 @@ class ImportOptions:
             help="Leave out answers that are refused, and list them in skipped.csv. Default: "
             "refuse.",
         ),
+        WHERE_GIVEN,
     ] = False
     times: Annotated[
         bool,
         typer.Option(
             "--times", help="Also write the time of each answer, and the seconds it took."
         ),
+        WHERE_GIVEN,
     ] = False
     force: Force = False
 
@@ -166,7 +168,6 @@ def import_answers(given: ImportOptions) -> None:
     with results(
         "crowd-tvcs import",
         given,
-        {name: v for name, v in recorded(given).items() if v or name not in OPTIONAL},
         left_out=found.left_out,
     ) as written:
         written.table("answers.csv", *_table(found))

@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
-from tvcs_core.command.options import NOT_RECORDED, Seed, file_option, number_option
+from tvcs_core.command.options import NOT_RECORDED, WHERE_GIVEN, Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
@@ -50,6 +50,7 @@ KindsFile = Annotated[
         "of task. Wide: a column worker, then one column per kind. Long: columns worker, "
         "kind, quality. --tasks then has a column kind."
     ),
+    WHERE_GIVEN,
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
 
@@ -136,6 +137,7 @@ class Demands:
             "a single one. Give a number from 0 to below 1, or a dependence.json of crowd-tvcs "
             "quality, which counts as --dependence too. Default: 0.",
         ),
+        WHERE_GIVEN,
     ] = None
     dependence: Annotated[
         Path | None,
@@ -143,6 +145,7 @@ class Demands:
             "dependence.json of crowd-tvcs quality: use its common error, unless "
             "--common-error is given, and forecast the accuracy of the plan."
         ),
+        WHERE_GIVEN,
     ] = None
 
     @cached_property

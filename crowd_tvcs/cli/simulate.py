@@ -9,12 +9,12 @@ import typer
 
 from crowd_tvcs.cli.answers import share_option
 from tvcs_core.command.options import (
+    WHERE_GIVEN,
     Force,
     OutFolder,
     Seed,
     integers,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import results
@@ -63,14 +63,17 @@ class SimulateOptions:
             help="For models: members of each family, in addition to --workers people. Default: "
             "3,2.",
         ),
+        WHERE_GIVEN,
     ] = None
     shared_within: Annotated[
         float | None,
         share_option("For models: share of the errors that are common to a family. Default: .6."),
+        WHERE_GIVEN,
     ] = None
     shared_across: Annotated[
         float | None,
         share_option("For models: share of these that are common to all families. Default: .3."),
+        WHERE_GIVEN,
     ] = None
     difficulty_spread: Annotated[
         float | None,
@@ -79,6 +82,7 @@ class SimulateOptions:
             help="For models: spread of the difficulty of tasks, for models and people. Default: "
             "0.",
         ),
+        WHERE_GIVEN,
     ] = None
     seed: Seed = 0
     force: Force = False
@@ -111,8 +115,7 @@ def simulate(given: SimulateOptions) -> None:
         n_gold=given.gold,
         rng=given.seed,
     )
-    parameters = {name: value for name, value in recorded(given).items() if name not in OF_MODELS}
-    with results(NAME, given, parameters, seed=given.seed) as out:
+    with results(NAME, given, seed=given.seed) as out:
         write_crowd(crowd, out.folder, full_answers=given.full_answers)
     print_message(
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "

@@ -9,7 +9,7 @@ import crowd_tvcs.cli.main
 import grn_tvcs.cli.main
 import tvcs_core.cli
 from benchmarks import same
-from grn_tvcs.cli.inputs import method_options
+from grn_tvcs.cli.method_options import method_options
 
 APPS = {
     "tvcs": tvcs_core.cli.app,
@@ -64,7 +64,7 @@ def test_every_command_and_every_method_is_run():
 
 def test_what_makes_a_method_quick_is_an_option_of_it():
     for method, given in same.FEWER.items():
-        assert method_options(method, [given])
+        assert method_options(method, [given], None)
 
 
 def write(folder: Path, value: float, *, expires: float) -> None:

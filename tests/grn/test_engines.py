@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import logging
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -159,6 +160,12 @@ def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
         assert refused("infer", other, *of_tvcs[2:], *more).endswith(
             "is of a run with other data; give --force in place of --resume to begin anew"
         )
+    for anew in (of_genie3, [*words, "resamples=6", "--method", "tvcs"]):
+        copy = tmp_path / anew[-1]
+        shutil.copytree(out, copy)
+        forced = [*anew[:3], str(copy), *anew[4:], "--force"]
+        assert CliRunner().invoke(app, forced).exit_code == 0
+        assert not (copy / ".resume").exists()
     assert CliRunner().invoke(app, [*of_tvcs, "--resume"]).exit_code == 0
     assert not (out / ".resume").exists()
 

@@ -33,7 +33,9 @@ def number_option(about: str) -> Any:
     return typer.Option(metavar="N", help=about)
 
 
-NOT_RECORDED = "not recorded"  # of an option: it changes no result, or is recorded elsewhere
+# Notes of options: one that changes no result, or is recorded under another name; and one that is
+# recorded where it is given alone.
+NOT_RECORDED, WHERE_GIVEN = "not recorded", "recorded where it is given"
 
 OutFolder = Annotated[
     Path,
@@ -109,55 +111,43 @@ def with_options(command: Callable[[T], R]) -> Callable[..., R]:
     return wrapper
 
 
-def option_values(options: Any) -> dict[str, Any]:
-    """Return every option with its value, also of groups, in the order of the command line."""
-    found: dict[str, Any] = {}
-    for field in fields(options):
-        value = getattr(options, field.name)
-        found |= option_values(value) if is_dataclass(value) else {field.name: value}
-    return found
-
-
-def input_files(options: Any) -> list[Path]:
-    """Return the files that options name: arguments first, then the options that are recorded."""
-    arguments: list[Path] = []
-    others: list[Path] = []
-    for value, notes in _noted(options):
-        found = value if isinstance(value, list) else [value]
-        paths = [one for one in found if isinstance(one, Path)]
-        if any(isinstance(note, ArgumentInfo) for note in notes):
-            arguments += paths
-        elif NOT_RECORDED not in notes:
-            others += paths
-    return arguments + others
-
-
-def _noted(options: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield every option's value, also of groups, with the notes of its annotation."""
+def options_of(options: Any) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Yield name, value and notes of every option, also of groups, in the order of the help."""
     hints = get_type_hints(type(options), include_extras=True)
     for field in fields(options):
         value = getattr(options, field.name)
         if is_dataclass(value):
-            yield from _noted(value)
+            yield from options_of(value)
         else:
-            yield value, get_args(hints[field.name])[1:]
+            yield field.name, value, get_args(hints[field.name])[1:]
 
 
 def recorded(options: Any) -> dict[str, Any]:
     """Return options as ``run.json`` keeps them: files by their names, without folders.
 
-    Left out are arguments, which are inputs, and options with the note `NOT_RECORDED`. A group of
-    options may have a record of its own, `recorded`.
+    Left out are arguments, which are inputs, and options whose notes ask for it.
     """
-    hints = get_type_hints(type(options), include_extras=True)
-    found: dict[str, Any] = {}
-    for field in fields(options):
-        value, notes = getattr(options, field.name), get_args(hints[field.name])[1:]
-        if is_dataclass(value):
-            found |= value.recorded if hasattr(value, "recorded") else recorded(value)
-        elif NOT_RECORDED not in notes and not any(isinstance(n, ArgumentInfo) for n in notes):
-            found[field.name] = _named(value)
-    return found
+    return {n: _named(value) for n, value, notes in options_of(options) if _is_kept(value, notes)}
+
+
+def _is_kept(value: Any, notes: Sequence[Any]) -> bool:
+    is_given = value not in (None, False, (), [])
+    return not (_is_argument(notes) or NOT_RECORDED in notes) and (
+        is_given or WHERE_GIVEN not in notes
+    )
+
+
+def _is_argument(notes: Sequence[Any]) -> bool:
+    return any(isinstance(note, ArgumentInfo) for note in notes)
+
+
+def input_files(options: Any) -> list[Path]:
+    """Return the files that options name: arguments first, then the options that are recorded."""
+    found = [(not _is_argument(notes), value, notes) for _, value, notes in options_of(options)]
+    kept = [one for one in found if not one[0] or _is_kept(*one[1:])]
+    values = [value for _, value, _ in sorted(kept, key=lambda one: one[0])]
+    each = (value if isinstance(value, list) else [value] for value in values)
+    return [path for paths in each for path in paths if isinstance(path, Path)]
 
 
 def integers(option: str, text: str) -> list[int]:

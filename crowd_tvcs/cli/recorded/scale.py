@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowd_tvcs.cli.answers import Cleaning, class_names, read_alone, read_with_gold
+from tvcs_core.command.options import recorded
 from tvcs_core.command.results import OutOptions, results
 from tvcs_core.command.shell import print_message
 
@@ -33,7 +34,7 @@ def vote_by_scale(
     with results(
         "crowd-tvcs vote",
         place,
-        {"gold": None if gold is None else gold.name, "scale": scale} | cleaning.recorded,
+        {"gold": None if gold is None else gold.name, "scale": scale} | recorded(cleaning),
         seed=seed,
         inputs=[answers, gold],
         layout=table.layout,

@@ -26,10 +26,13 @@ from crowd_tvcs.cli.workers import WorkersOptions
 from grn_tvcs.cli.compare import CompareOptions
 from grn_tvcs.cli.options import InferOptions
 from tvcs_core.command.options import (
+    NOT_RECORDED,
+    WHERE_GIVEN,
     Seed,
     command_line,
+    input_files,
     integers,
-    option_values,
+    options_of,
     recorded,
     with_options,
 )
@@ -103,12 +106,25 @@ def test_a_dataclass_is_the_same_command_as_its_parameters_written_out(words):
 
 def test_options_are_recorded_in_their_order_and_files_by_their_names():
     given = Options(table=Path("there/x.csv"), caps=Caps(low=3), seed=5)
-    values = option_values(given)
+    values = {name: value for name, value, _ in options_of(given)}
     assert list(values) == list(signature(one_by_one).parameters)
     assert (values["low"], values["table"]) == (3, Path("there/x.csv"))
     left_out = ("seed", "table")  # the first has the note, the second is an argument
     assert list(recorded(given)) == [name for name in values if name not in left_out]
     assert recorded(given)["low"] == 3
+
+
+def test_inputs_are_the_files_of_arguments_and_then_of_options():
+    @dataclass(frozen=True, kw_only=True)
+    class Files:
+        gold: Annotated[Path | None, typer.Option()] = None
+        tables: Annotated[list[Path], typer.Argument()]
+        key: Annotated[Path, typer.Option(), NOT_RECORDED] = Path("key.pem")
+        more: Annotated[Path | None, typer.Option(), WHERE_GIVEN] = None
+
+    given = Files(gold=Path("gold.csv"), tables=[Path("a"), Path("b")])
+    assert input_files(given) == [Path("a"), Path("b"), Path("gold.csv")]
+    assert recorded(given) == {"gold": "gold.csv"}
 
 
 def test_a_command_line_is_read_back_as_it_was_meant():
@@ -134,11 +150,11 @@ def made(options):
     return options(**values)
 
 
-CLEANING = " duplicates leave_out_missing"  # recorded where they are given
+CLEANING = " duplicates leave_out_missing"
 
 
 # Of every command that leaves a record the options that are not in it, which either change no
-# result or are in the record under another name (seed, inputs).
+# result, are in the record under another name (seed, inputs), or are recorded where they are given.
 @pytest.mark.parametrize(
     ("options", "left_out"),
     [
@@ -149,24 +165,31 @@ CLEANING = " duplicates leave_out_missing"  # recorded where they are given
         ),
         (CompareOptions, "a b out seed threads workers force"),
         (grn_tvcs.cli.simulate.SimulateOptions, "out topology ode seed force"),
-        (AssignOptions, "quality out seed force minutes"),
+        (AssignOptions, "quality out seed force minutes kinds common_error dependence"),
         (QualityOptions, "answers out force" + CLEANING),
         (VoteOptions, "answers out force scale seed" + CLEANING),
         (ReplayOptions, "answers truth out seed force" + CLEANING),
-        (crowd_tvcs.cli.simulate.SimulateOptions, "out seed force"),
+        (
+            crowd_tvcs.cli.simulate.SimulateOptions,
+            "out seed force models shared_within shared_across difficulty_spread",
+        ),
         (WorkersOptions, "answers out rows force" + CLEANING),
         (AgreementOptions, "answers out seed force" + CLEANING),
         (ModelsOptions, "answers out force" + CLEANING),
         (MultilabelOptions, "answers out seed force" + CLEANING),
-        (RankOptions, "pairs out seed force"),
+        (RankOptions, "pairs out leave_out_missing seed force"),
         (ExportOptions, "plan out force"),
-        (ImportOptions, "files out force" + CLEANING),
+        (
+            ImportOptions,
+            "files out force worker_field column classes ground_truth skip_bad times" + CLEANING,
+        ),
     ],
     ids=lambda value: getattr(value, "__module__", None),
 )
 def test_every_option_is_in_the_record_or_changes_no_result(options, left_out):
     given = made(options)
-    assert set(option_values(given)) - set(recorded(given)) == set(left_out.split())
+    names = {name for name, *_ in options_of(given)}
+    assert names - set(recorded(given)) == set(left_out.split())
 
 
 def test_a_seed_below_zero_is_refused_before_the_command_begins():

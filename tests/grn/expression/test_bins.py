@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grn_tvcs import Expression, infer
 from grn_tvcs.expression import bins
-from grn_tvcs.expression.bins import average_in_bins, holds_cells
+from grn_tvcs.expression.bins import average_in_bins, holds_cells, prepared
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import subset_genes
 from tvcs_core import DataError
@@ -219,6 +219,13 @@ class TestCellsBeforeBins:
         size = counts.unbinned.sum(axis=1)
         assert size[size > 0] == pytest.approx(size.max())
         assert found.part(np.arange(5) < 3).unbinned is None
+
+    def test_of_counts_have_one_size_though_a_cell_holds_none(self, rng):
+        cells = lineages((40,), rng)
+        values = np.round(50 * cells.values)
+        values[7] = 0.0
+        found = prepared(replace(cells, values=values), 5, "counts")
+        assert found.levels.sum(axis=1) == pytest.approx(found.levels[0].sum())
 
     def test_are_refused_with_other_genes_or_without_numbers(self, rng):
         found = average_in_bins(lineages((40,), rng), 5)

@@ -130,6 +130,7 @@ def test_too_few_samples_and_no_series_to_hold_out_are_refused(steady):
         UserWarning, match="^4 steady-state samples are too few to tell regulators apart"
     ):
         infer(replace(steady, steady_values=steady.steady_values[:4]), "clr", scale="levels")
+    infer(replace(steady, steady_values=steady.steady_values[:6]), "clr", scale="levels")
 
 
 @pytest.mark.parametrize("kind", ["made", "steady"])

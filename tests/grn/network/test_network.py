@@ -194,6 +194,7 @@ def test_what_is_left_out_of_a_reference_is_said(tmp_path):
         ("A\tB\t1\t4\n", "2 or 3 columns"),
         ("x\ty\n", "must have an edge between two different genes of the network.*x, y.*B, A, NA"),
         ("A\tB\t0\n", "must have an edge"),
+        ("A\tB\t0\nA\tB\t1\n", "must have an edge"),  # the first row of a pair counts
     ],
 )
 def test_bad_references_are_refused(tmp_path, text, message):
