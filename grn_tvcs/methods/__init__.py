@@ -245,7 +245,8 @@ def _inferred(
         ("targets", rules.targets),
         ("regulators with a cap", frozenset(caps) if isinstance(caps, Mapping) else None),
     ):
-        if missing := sorted((names or frozenset()) - set(expression.genes)):
+        missing = sorted((names or frozenset()) - set(expression.genes))
+        if 0 < len(missing) < len(names or ()):  # if none is a gene, an error follows
             warn_user(
                 f"{len(missing)} of {len(names or ())} {kind} are no genes: {joined(missing)}"
             )
