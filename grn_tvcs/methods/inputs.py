@@ -104,12 +104,13 @@ def _named_rules(rules: Rules, genes: Sequence[str]) -> Rules:
         same = same_names(sorted(names), genes)
         if sentence := same.describe():
             warn_user(f"{kind}: {sentence}")
-        roles[kind] = names = frozenset(same.gene_of.get(name, name) for name in names)
-        missing = sorted(names - set(genes))
-        if 0 < len(missing) < len(names):  # else `Rules.candidates` refuses them
-            warn_user(f"{len(missing)} of {len(names)} {kind} are no genes: {joined(missing)}")
+        roles[kind] = frozenset(same.gene_of.get(name, name) for name in names)
     caps = rules.max_out_degree
-    if isinstance(caps, Mapping) and (missing := sorted(set(caps) - set(genes))):
-        what = "regulators with a cap are no genes"
-        warn_user(f"{len(missing)} of {len(caps)} {what}: {joined(missing)}")
+    named = {**roles, "regulators with a cap": caps if isinstance(caps, Mapping) else None}
+    for kind, of_kind in named.items():
+        missing = sorted(set(of_kind or ()) - set(genes))
+        if 0 < len(missing) < len(of_kind or ()):  # if none is a gene, an error follows
+            warn_user(
+                f"{len(missing)} of {len(of_kind or ())} {kind} are no genes: {joined(missing)}"
+            )
     return replace(rules, regulators=roles["regulators"], targets=roles["targets"])

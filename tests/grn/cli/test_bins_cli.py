@@ -37,6 +37,17 @@ def series(done):
     return next(line[13:] for line in done.stdout.splitlines() if line.startswith("series "))
 
 
+def test_check_prints_each_way_to_read_once(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [[f"AAC{c}-1", *(str(x) for x in 10 * rng.random(5))] for c in range(60)]
+    lines = [",pseudotime,GATA1,SPI1,MYC,RUNX1", *(",".join(row) for row in rows)]
+    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n")
+    said = grn_tvcs("check", tmp_path / "cells.csv").stderr.splitlines()
+    ways = [line for line in said if line.startswith("this reads it")]
+    assert ways
+    assert len(ways) == len(set(ways))
+
+
 def test_check_says_bins_cells_and_zeros(cells):
     done = grn_tvcs("check", *layout(cells))
     assert series(done) == "2 of 10 to 12 time points"

@@ -89,8 +89,6 @@ def test_edges_of_targets_are_counted_by_what_targets_show(expression):
 def test_unknown_targets_are_named(expression):
     with pytest.warns(UserWarning, match="1 of 2 targets are no genes: zz"):
         infer(expression, "pcc", targets=("G2", "zz"))
-    with pytest.warns(UserWarning, match="1 of 2 regulators with a cap are no genes: g2"):
-        infer(expression, "pcc", max_out_degree={"G3": 1, "g2": 1})
     with pytest.raises(ValueError, match=r"none of the targets is among the genes.*zz"):
         infer(expression, "pcc", targets=("zz",))
     with pytest.raises(TypeError, match="targets must be a list of names"):
