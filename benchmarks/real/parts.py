@@ -59,12 +59,11 @@ from grn_tvcs.combine.combiner import Combiner, stage_logits  # noqa: E402
 from grn_tvcs.combine.direction import shared_direction  # noqa: E402
 from grn_tvcs.combine.evidence_scores import compute_evidence  # noqa: E402
 from grn_tvcs.combine.features import pair_features  # noqa: E402
-from grn_tvcs.combine.nulls import compress_logits, weight_by_non_null  # noqa: E402
+from grn_tvcs.combine.nulls import compress_logits, null_log_odds, weight_by_non_null  # noqa: E402
 from grn_tvcs.combine.platt_scaling import sigmoid  # noqa: E402
 from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN  # noqa: E402
 from grn_tvcs.methods.combined import (  # noqa: E402
-    _distribution,
     _is_far,
     _shipped_calibration,
     _traits_and_design,
@@ -186,11 +185,11 @@ def record_of(made: Table) -> Record:
         logits,
         rankings,
         known,
-        model.null_log_odds(traits, design, shared=shared),
+        null_log_odds(model.nulls, traits, design, shared=shared),
         len(expression.genes),
         bool(expression.series),
         _is_far(model, traits, design),
-        _distribution(model, design).is_out_of_domain(traits, design),
+        model.trait_distributions[design.start].is_out_of_domain(traits, design),
         excess,
         bool(shared > known.shared),
     )

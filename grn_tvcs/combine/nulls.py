@@ -30,7 +30,6 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.simulation.designs import Design
 
-PRIOR_LOG_ODDS = 0.0  # prior log-odds that a table has no edge
 # Probabilities that are never compressed, and the largest of a table without edges (decision 84);
 # `python -m benchmarks.confidence` checks the second.
 UNCHANGED_BELOW, MAX_NULL_PROBABILITY = 0.25, 0.3
@@ -84,7 +83,7 @@ def null_log_odds(
         Shared direction of the series, from `direction.shared_direction`.
     """
     features = null_features(found, design, effect, shared)
-    return PRIOR_LOG_ODDS + float(evaluate(trees, features[None])[0])
+    return float(evaluate(trees, features[None])[0])
 
 
 def weight_by_non_null(logits: Array, log_odds: float) -> Array:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.calibration import Calibration, NullModel
 from grn_tvcs.combine.combiner import Combiner, load, save
 from grn_tvcs.combine.domain_check import TraitDistribution, covariates
-from grn_tvcs.combine.nulls import null_log_odds
 from grn_tvcs.combine.trees import Trees, join, split
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
@@ -72,16 +71,6 @@ class PretrainedModels:
     def null_model(self, design: Design) -> NullModel:
         """Return the model of tables without edges for a design."""
         return NullModel(self.nulls, self.trait_distributions[design.start])
-
-    def null_log_odds(
-        self,
-        found: dict[str, float],
-        design: Design,
-        effect: float = np.nan,
-        shared: float = np.nan,
-    ) -> float:
-        """Return the log-odds that a table has no edge; see `nulls.null_log_odds`."""
-        return null_log_odds(self.nulls, found, design, effect, shared)
 
     def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
         """Predict the supported edges in a `wider` design from the `n_edges` in this one."""

@@ -27,7 +27,7 @@ from grn_tvcs.combine.blend.texts import LAGGED_TEXT, RANKED_BY, blend_sentence,
 from grn_tvcs.combine.calibration import N_NETWORKS, Calibration, is_cached, load_or_calibrate
 from grn_tvcs.combine.coexpression import coexpression_measures, design_for, load_coexpression
 from grn_tvcs.combine.direction import shared_direction
-from grn_tvcs.combine.domain_check import TraitDistribution, traits
+from grn_tvcs.combine.domain_check import traits
 from grn_tvcs.combine.evidence_scores import (
     CLR,
     KNOCKDOWN,
@@ -42,7 +42,12 @@ from grn_tvcs.combine.evidence_scores import (
     compute_evidence,
 )
 from grn_tvcs.combine.features import pair_features
-from grn_tvcs.combine.nulls import compress_logits, effect_of_changes, weight_by_non_null
+from grn_tvcs.combine.nulls import (
+    compress_logits,
+    effect_of_changes,
+    null_log_odds,
+    weight_by_non_null,
+)
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.pretrained import PretrainedModels, load_pretrained
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
@@ -178,7 +183,8 @@ def combined(
     if not why_not and known is not None and shared > known.shared:
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
     logits = model.combiner.logits(pair_features(evidence), evidence.inputs)
-    none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
+    effect = effect_of_changes(steady, expression)
+    none = null_log_odds(model.nulls, table_traits, design, effect, shared)
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
         rankings = rankings_of(
@@ -250,22 +256,16 @@ def _traits_and_design(
     )
 
 
-def _distribution(model: PretrainedModels, design: Design) -> TraitDistribution:
-    """Return the distribution of the traits of simulated tables."""
-    return model.trait_distributions[design.start]
-
-
 def _is_far(model: PretrainedModels, table_traits: dict[str, float], design: Design) -> bool:
     """Return whether a table is far from all simulated tables."""
-    distance = _distribution(model, design).relative_distance(table_traits, design)
-    return distance > FAR
+    return model.trait_distributions[design.start].relative_distance(table_traits, design) > FAR
 
 
 def _why_out_of_domain(
     model: PretrainedModels, table_traits: dict[str, float], design: Design, expression: Expression
 ) -> str:
     """Return in what a table differs from simulated ones; empty if it is inside the domain."""
-    distribution = _distribution(model, design)
+    distribution = model.trait_distributions[design.start]
     if distribution.is_out_of_domain(table_traits, design):
         name, is_higher = distribution.farthest_trait(table_traits, design)
         return OUT_OF_DOMAIN.format(describe_trait(name, is_higher=is_higher))

@@ -31,8 +31,8 @@ def record(rng):
     is_edge = np.zeros((5, 5), dtype=bool)
     is_edge[0, 1] = True
     whole = np.where(is_edge, 3.0, -3.0)
-    logits = {"all parts": whole, "trees": -whole, "nets": whole, "first": whole, "shared": whole}
-    known = Calibration(0.0, 1.0, np.empty((0, 0)))
+    logits = {"all parts": whole, "trees": -whole, "nets": whole, "first": whole}
+    known = Calibration(0.0, 1.0)
     rankings = {name: rng.random((5, 5)) for name in WEIGHTS}
     return Record(
         "one", ((is_edge, allowed),), allowed, logits, rankings, known,

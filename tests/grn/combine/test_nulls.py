@@ -10,7 +10,6 @@ from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TRAITS, covariates, traits
 from grn_tvcs.combine.nulls import (
     MAX_NULL_PROBABILITY,
-    PRIOR_LOG_ODDS,
     UNCHANGED_BELOW,
     compress_logits,
     effect_of_changes,
@@ -112,8 +111,7 @@ def test_log_odds_are_those_of_the_trees_and_of_tables_before_they_are_seen(null
     one = known[0]
     found = traits(one.example.expression, one.example.steady)
     said = evaluate(nulls, null_features(found, one.design)[None])[0]
-    assert null_log_odds(nulls, found, one.design) == pytest.approx(said + PRIOR_LOG_ODDS)
-    assert sigmoid(np.array(PRIOR_LOG_ODDS)) == pytest.approx(1 / 2)
+    assert null_log_odds(nulls, found, one.design) == pytest.approx(said)
 
 
 def test_what_was_learned_tells_its_own_tables(nulls, known):
@@ -130,7 +128,7 @@ def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
 
     def said(made):
         look, shared = traits(made.expression, made.steady), shared_direction(made.expression)
-        return model.null_log_odds(look, design, shared=shared)
+        return null_log_odds(model.nulls, look, design, shared=shared)
 
     without = [said(draw_null(design, kind, 100 + k)) for kind in NULLS for k in range(4)]
     networks = [said(draw_example(design, kind, 100 + k)) for kind in KINDS for k in range(2)]
@@ -146,7 +144,7 @@ def test_the_model_tells_genes_that_answer_a_common_stimulus(listed):
 
     def said(made):
         shared = shared_direction(made.expression)
-        return model.null_log_odds(traits(made.expression), design, shared=shared)
+        return null_log_odds(model.nulls, traits(made.expression), design, shared=shared)
 
     driven = [said(draw_null(design, DRIVEN, 300 + k)) for k in range(16)]
     networks = [said(draw_example(design, kind, 300 + k)) for kind in KINDS for k in range(4)]
@@ -162,7 +160,7 @@ def test_knock_outs_that_move_nothing_tell_a_table_without_edges(design):
         effect = effect_of_changes(made.steady, made.expression)
         shared = shared_direction(made.expression)
         look = traits(made.expression, made.steady)
-        return model.null_log_odds(look, design, effect, shared)
+        return null_log_odds(model.nulls, look, design, effect, shared)
 
     without = [said(draw_null(design, kind, 200 + k)) for kind in NULLS for k in range(4)]
     networks = [said(draw_example(design, kind, 200 + k)) for kind in KINDS for k in range(3)]

@@ -8,8 +8,7 @@ import pytest
 from grn_tvcs import Expression, SteadyStates, infer, simulate
 from grn_tvcs.combine.calibration import Calibration
 from grn_tvcs.combine.coexpression import Coexpression
-from grn_tvcs.combine.domain_check import TRAITS, TraitDistribution
-from grn_tvcs.combine.pretrained import PretrainedModels
+from grn_tvcs.combine.domain_check import TraitDistribution
 from grn_tvcs.evidence import hubs
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.methods import DEFAULT, METHODS
@@ -98,7 +97,7 @@ def test_tables_without_edges_have_no_edge_above_a_chance_of_three_in_ten(kind):
 def test_chances_are_lowered_and_edges_stay_in_order(monkeypatch):
     made = draw_example(Design(10, 10, 5, 21), "mid", 3)
     with monkeypatch.context() as patch:
-        patch.setattr(PretrainedModels, "null_log_odds", lambda *given: -700.0)
+        patch.setattr(module, "null_log_odds", lambda *given: -700.0)
         before = infer(made.expression, rng=0)
     after = infer(made.expression, rng=0)
     order = np.argsort(-before.scores, axis=None, kind="stable")
@@ -187,7 +186,7 @@ def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
 
     def load_or_calibrate(*given, resamples, **more):
         asked.append(resamples)
-        return Calibration(-1.0, 0.5, np.empty((0, len(TRAITS))))
+        return Calibration(-1.0, 0.5)
 
     monkeypatch.setattr(module, "load_or_calibrate", load_or_calibrate)
     assert infer(made.expression, rng=0, resamples=3).confidence is not None

@@ -20,7 +20,6 @@ from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TraitDistribution
-from grn_tvcs.combine.pretrained import PretrainedModels
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.verdict import NULL, SURELY_NULL
 
@@ -67,7 +66,7 @@ def test_a_table_like_those_without_an_edge_gets_none_selected(network, expressi
 
 
 def test_a_table_without_chances_that_is_not_like_them_keeps_the_top(expression, monkeypatch):
-    monkeypatch.setattr(PretrainedModels, "null_log_odds", lambda *given: 3.4)  # 0.968
+    monkeypatch.setattr("grn_tvcs.methods.combined.null_log_odds", lambda *given: 3.4)  # 0.968
     found = infer(expression, regulators=LISTED, rng=0, **FEW)
     assert SENTENCE in found.verdict.describe()
     assert (found.n_selected, found.provenance.rules.chosen_by) == (3, "few")
