@@ -243,3 +243,21 @@ def test_garbage_is_not_looked_for_while_an_entry_is_compiled(monkeypatch, is_on
     finally:
         gc.enable()
     assert set(seen) == {False}
+
+
+def test_a_kernel_that_assigns_a_slice_compiles_no_functions_on_text():
+    from numba.core.event import install_recorder
+
+    @Kernel
+    def write(values, out):
+        out[1:] = values
+
+    with install_recorder("numba:compile") as recorder:
+        out = np.zeros(3)
+        write(np.ones(2), out)
+    compiled = [event.data["dispatcher"].py_func.__module__ for _, event in recorder.buffer]
+    assert compiled
+    assert "numba.cpython.unicode" not in compiled
+    assert out.tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="slice"):
+        write(np.ones(3), out)
