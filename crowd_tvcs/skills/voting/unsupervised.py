@@ -14,6 +14,7 @@ Agreement cannot detect errors that all workers share, so no confidence is valid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +82,8 @@ def unsupervised_posterior(
     if not _informative(answers, known)[answers.task_of].any():
         return vote_shares(answers)  # nobody is compared with anybody
     skills, shares = fitted_skills(answers, known, None if prior is None else priors(prior, m, k))
-    return _posterior(answers, skills, np.broadcast_to(shares, (m, k)), final=True)
+    model = USUAL if prior is None else replace(USUAL, shares=1.0)
+    return _posterior(answers, skills, np.broadcast_to(shares, (m, k)), model)
 
 
 def fitted_skills(
@@ -99,7 +101,7 @@ def fitted_skills(
         _set_known(chances, known)
         skills = _skills(answers, chances * informative[:, None])
         if left:
-            chances = _posterior(answers, skills, everywhere, final=False)
+            chances = _posterior(answers, skills, everywhere, Dependence(blend=1.0))
     return skills, shares
 
 
@@ -187,15 +189,11 @@ def _skills(answers: Answers, chances: Floats) -> Skills:
     return Skills(counts, right, total, own, accuracy)
 
 
-def _posterior(answers: Answers, skills: Skills, prior: Floats, *, final: bool) -> Floats:
-    """Judge every task by skills without its own part.
-
-    By Bayes' rule in the rounds of EM, and by the model of dependent errors in the `final` one.
-    """
+def _posterior(answers: Answers, skills: Skills, prior: Floats, model: Dependence) -> Floats:
+    """Judge every task by skills without its own part."""
     accuracy, n = skills.accuracy_without(answers), answers.per_task
-    model = USUAL if final else Dependence(blend=1.0)
     evidence = log_evidence(answers, skills, accuracy, model.temperature)
-    if final:
+    if model.contrast:
         odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
         discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
         evidence *= np.maximum(discount, 0.0)[:, None]

@@ -52,9 +52,8 @@ def by_loops(answers, known):
         for j in range(m):
             if known[j] >= 0:
                 chances[j] = [float(y == known[j]) for y in range(k)]
-        answered = [j for j in of_task if of_task[j]]
-        prior = [sum(chances[j][y] for j in answered) + 100 / k for y in range(k)]
-        prior = [p / sum(prior) for p in prior]
+        if step == 0:
+            prior = majority_shares([chances[j] for j in range(m) if of_task[j]], k)
         counted = [r for r in rows if len(of_task[r[0]]) > 1 or known[r[0]] >= 0]
         pooled = [[sum(chances[r[0]][y] for r in counted if r[2] == a) for a in range(k)]
                   for y in range(k)]  # fmt: skip
@@ -64,6 +63,16 @@ def by_loops(answers, known):
             judged(j, of_task[j], counted, chances, pooled, mean, prior, is_last) for j in of_task
         ]
     return np.array(chances)
+
+
+def majority_shares(chances, k):
+    """Shares of the classes with most answers, of 100 tasks more that are shared equally."""
+    counts = [100 / k] * k
+    for each in chances:
+        best = [y for y in range(k) if each[y] >= max(each) - 1e-9]
+        for y in best:
+            counts[y] += 1 / len(best)
+    return [n / sum(counts) for n in counts]
 
 
 def judged(j, mine, counted, chances, pooled, mean, prior, is_last):
