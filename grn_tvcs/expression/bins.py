@@ -69,24 +69,25 @@ def prepared(
         As for `infer`.
     """
     settled = on_scale(expression, scale)
-    numbers = None if bins == OFF else _bins_of_series(settled, bins)
+    is_off = isinstance(bins, str) and bins == OFF
+    numbers = None if is_off else _bins_of_series(settled, bins)
     if numbers is None:
         return settled
     averaged = _averaged(settled, numbers)
-    if bins == AUTO:
+    if isinstance(bins, str):
         warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
     return on_scale(averaged)
 
 
 def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None:
     """Return the number of bins of each series; None where samples are no cells."""
+    if not isinstance(bins, str):
+        check_number("bins", bins, whole=True)
     pieces = expression.pieces()
     if bins == AUTO:
         cells = _cells(expression)
         is_of_cells = holds_cells(expression)
         return [_chosen(cells[rows]) for rows in pieces.values()] if is_of_cells else None
-    if not isinstance(bins, str):
-        check_number("bins", bins, whole=True)
     numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
     if not numbers:
         raise ValueError(

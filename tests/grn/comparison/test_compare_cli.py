@@ -1,7 +1,6 @@
 """The command `grn-tvcs compare`: two tables, one with a column, two finished folders."""
 
 import json
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -358,7 +357,7 @@ def test_conditions_have_different_names_as_many_as_there_are(text, names, is_tw
 
 def test_the_power_of_pairs_is_said_where_both_have_series_enough():
     n_series = {"few": MIN_SERIES - 1, "some": MIN_SERIES, "many": 7}
-    parts = {name: SimpleNamespace(pieces=partial(range, n)) for name, n in n_series.items()}
+    parts = {name: SimpleNamespace(n_series=n) for name, n in n_series.items()}
     found = _designs(parts, SimpleNamespace(permutations=1000, fdr=0.05))
     assert len(found) == 1
     assert "some" in found[0]
