@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.combine import nets
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import WEIGHTS, Net, evaluate_net
+from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
@@ -20,6 +21,7 @@ from tvcs_core.files.display import joined, quoted
 
 FORMAT = 7  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
+LOW, HIGH = " low bytes", " high bytes"  # of the names of float16 in the file
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
@@ -96,17 +98,21 @@ def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
     if combiner.stages:
         trees: list[Any] = [one for stages in combiner.stages for one in stages]
         arrays |= join(trees, "trees")
-    for k, stages in enumerate(combiner.nets):
-        for stage, net in stages._asdict().items():
-            for name, value in net._asdict().items():
-                kept = value.astype(np.float16) if name in WEIGHTS else value
-                arrays[f"net_{k}_{stage}_{name}"] = kept
+    if combiner.nets:
+        both: list[Any] = [one for stages in combiner.nets for one in stages]
+        arrays |= nets.join(both)
     write_arrays(path, arrays)
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays with their hash; equal arrays give equal bytes."""
+    """Write arrays with their hash; equal arrays give equal bytes.
+
+    Low and high bytes of float16 are arrays of their own, because they compress better.
+    """
     arrays = arrays | {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
+    for name in [name for name, value in arrays.items() if value.dtype == np.float16]:
+        both = arrays.pop(name)[:, None].view(np.uint8)
+        arrays |= {name + LOW: both[:, 0], name + HIGH: both[:, 1]}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
@@ -127,9 +133,11 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
             f"two only: {joined(differing)}",
             path=path,
         )
-    trees = split(arrays, "trees")
-    stages = tuple(map(Stages, trees[::2], trees[1::2]))
-    return Combiner(names, stages, _nets(arrays)), arrays, stamp
+    stages, stages_of_nets = (
+        tuple(map(Stages, models[::2], models[1::2]))
+        for models in (split(arrays, "trees"), nets.split(arrays))
+    )
+    return Combiner(names, stages, stages_of_nets), arrays, stamp
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
@@ -137,6 +145,9 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
+        for name in [name.removesuffix(LOW) for name in arrays if name.endswith(LOW)]:
+            both = np.stack([arrays.pop(name + LOW), arrays.pop(name + HIGH)], axis=1)
+            arrays[name] = both.view(np.float16)[:, 0]
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path=path) from None
     except Exception as error:  # NumPy and zipfile raise many kinds on damaged archives
@@ -148,21 +159,6 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
     if stamp != digest(arrays):
         raise DataError("was changed after it was written: the hash does not match", path=path)
     return arrays, stamp
-
-
-def _nets(arrays: dict[str, NDArray[Any]]) -> tuple[Stages, ...]:
-    """Take all stages of nets out of `arrays`."""
-    found: list[Stages] = []
-    while f"net_{len(found)}_first_base" in arrays:
-        prefixes = [f"net_{len(found)}_{stage}" for stage in Stages._fields]
-        found.append(Stages(*(_net(arrays, prefix) for prefix in prefixes)))
-    return tuple(found)
-
-
-def _net(arrays: dict[str, NDArray[Any]], prefix: str) -> Net:
-    """Take one net out of `arrays`."""
-    values = {name: arrays.pop(f"{prefix}_{name}") for name in Net._fields}
-    return Net(**values | {name: values[name].astype(np.float32) for name in WEIGHTS})
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:

@@ -6,7 +6,8 @@ Two layers of rectified linear units (Goodfellow, Bengio and Courville, Deep Lea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.kernels import add_net
 
 Array = NDArray[np.float32]
+SCALES = ("means", "sizes", "gaps")
 WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
 
 
@@ -50,6 +52,34 @@ def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
     weights = _for_kernel(net.first), _for_kernel(net.second)
     add_net(np.ascontiguousarray(features.T), net, *weights, out)
     return out
+
+
+def join(nets: Sequence[Net]) -> dict[str, NDArray[Any]]:
+    """Return several nets as few arrays."""
+    shapes = [(one.means.size, one.gaps.size, *one.second.shape) for one in nets]
+    weights = [getattr(one, name).ravel() for one in nets for name in WEIGHTS]
+    found = {f"net_{k}": np.concatenate([getattr(one, k) for one in nets]) for k in SCALES}
+    found["net_weights"] = np.concatenate(weights).astype(np.float16)
+    return found | {"net_shapes": np.array(shapes)}
+
+
+def split(arrays: dict[str, NDArray[Any]]) -> list[Net]:
+    """Take the nets that `join` stored out of `arrays`; none if there are none."""
+    if "net_shapes" not in arrays:
+        return []
+    left = {name: arrays.pop(f"net_{name}") for name in (*SCALES, "weights")}
+    left["weights"] = left["weights"].astype(np.float32)
+
+    def take(name: str, *shape: int) -> NDArray[Any]:
+        found, left[name] = np.split(left[name], [int(np.prod(shape))])
+        return found.reshape(shape)
+
+    nets = []
+    for n, gaps, a, b in arrays.pop("net_shapes").tolist():
+        scales = take("means", n), take("sizes", n), take("gaps", gaps)
+        shapes = (n + gaps, a), (a,), (a, b), (b,), (b,), (1,)
+        nets.append(Net(*scales, *(take("weights", *shape) for shape in shapes)))
+    return nets
 
 
 def _for_kernel(weights: Array) -> NDArray[np.float64]:

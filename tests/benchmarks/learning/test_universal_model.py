@@ -10,7 +10,7 @@ from benchmarks import universal as command
 from benchmarks import universal_known as evidence
 from benchmarks.learning import designs, nets, training
 from grn_tvcs.combine import calibration
-from grn_tvcs.combine.combiner import write_arrays
+from grn_tvcs.combine.combiner import read_arrays, write_arrays
 from grn_tvcs.combine.pretrained import load_pretrained
 
 NETWORKS, SEED = 8, 3
@@ -85,10 +85,7 @@ def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_
     path, tmp_path, capsys
 ):
     whole = path.read_bytes()
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    for name in ("format", "digest"):
-        del arrays[name]
+    arrays, _ = read_arrays(path)
     arrays["nulls_value"] = arrays["nulls_value"] + 1.0
     arrays["common_numbers"][:, 2:] += 1.0  # limits
     write_arrays(path, arrays)
@@ -96,7 +93,7 @@ def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_
         run(tmp_path, "--nulls", "--check")
     assert other.value.code == 1
     found = capsys.readouterr().out
-    assert found.endswith("common_numbers differs, digest differs, nulls_value differs\n"), found
+    assert "common_numbers differs, digest differs, nulls_value high bytes differs" in found
     load_pretrained.cache_clear()
     run(tmp_path, "--nulls")
     assert path.read_bytes() == whole

@@ -132,10 +132,11 @@ def arrays_in(path):
 
 def test_arrays_that_were_edited_are_refused(written, tmp_path):
     path = tmp_path / "edited.npz"
-    for name in ("trees_value", "trees_threshold", "net_0_second_last", "growth"):
+    for name in ("trees_value low bytes", "trees_threshold", "net_weights high bytes", "growth"):
         arrays = arrays_in(written)
         arrays[name] = arrays[name].copy()
-        arrays[name][-1] += 1e-9 if arrays[name].dtype == np.float64 else 1e-3
+        least = {np.float64: 1e-9, np.float32: 1e-3, np.uint8: 1}[arrays[name].dtype.type]
+        arrays[name][-1] += np.asarray(least, dtype=arrays[name].dtype)
         np.savez(path, **arrays)
         assert refused(path).startswith("was changed after it was written")
     arrays = arrays_in(written)
