@@ -16,12 +16,9 @@ from tvcs_core.projection.kernels.prices import by_column
 from tvcs_core.projection.kernels.records import EntryList, Ints, Prices
 
 LOOKS_PER_CALL = 2_000_000  # entries looked at between two checks for Ctrl-C, about .02 s
-UNLIMITED = 2**60  # more looks than there can be
-# Measured by `benchmarks.speed.projection --only "list shapes"` (docs/method.md, "Lists"). Thin
-# lists take 1 to 15 looks per entry without first prices, and these cost more than that.
-MAX_LOOKS_COLD = 32  # looks per entry without first prices; more than there can be for thin lists
-MIN_ENTRIES_LIMITED = 4  # entries per line from which looks are limited, ...
-MIN_ENTRIES_SCALED = 10  # ... and from which first prices come before all else
+# Entries per line from which first prices come before paths; thinner lists do better without.
+# Measured by `benchmarks.speed.projection --only "list shapes"` (docs/method.md, "Lists").
+MIN_ENTRIES_SCALED = 10
 EPS_SHARE = 64  # 1 / the share of the mean price that the first eps is
 EPS_DIVISOR, MAX_PHASES = 8, 5
 MAX_LOOKS_PHASE = 60  # per entry
@@ -93,21 +90,18 @@ class ListSearch:
         return self.units - int(self.flow.load[: self.flow.rows].sum())
 
     def run(self) -> None:
-        """Find the best support, from first prices if it is not found soon without."""
-        size, lines = self.position.size, self.flow.cap.size
-        budget = UNLIMITED if size < MIN_ENTRIES_LIMITED * lines else MAX_LOOKS_COLD * size
-        if size >= MIN_ENTRIES_SCALED * lines or not self.run_cold(budget):
+        """Find the best support, of thick lists from first prices."""
+        if self.position.size >= MIN_ENTRIES_SCALED * self.flow.cap.size:
             self.run_from(*self.first_prices())
-
-    def run_cold(self, budget: int) -> bool:
-        """Begin at a price of the total at which nothing is kept; return False if it takes long."""
-        if not self.is_binding:
+        elif self.is_binding:
+            # At this price of the total nothing is kept.
+            self.flow.total[0] = self.flow.gain[:, 0].max() + 1
+            self.lower_total()
+        else:
             flows.keep_wanted(self.flow, self.pairs)
-            return self.serve(budget)
-        self.flow.total[0] = self.flow.gain[:, 0].max() + 1
-        return self.lower_total(budget)
+            self.serve()
 
-    def lower_total(self, budget: int = UNLIMITED) -> bool:
+    def lower_total(self) -> None:
         """Lower the price of the total by steps, until nothing is missing or it is 0."""
         flow, reach = self.flow, int(self.flow.total[0])
         while (missing := self.missing) > 0 and flow.total.any():
@@ -115,21 +109,16 @@ class ListSearch:
             fall = safe_step(missing, reach, flow, self.pairs, 2)
             paths.lower_total(flow, *fall)
             reach = REACH * int(fall[0]) + 1
-            if not self.serve(budget):
-                return False
+            self.serve()
             left = self.missing
             if left > 0 and MIN_STEP_INVERSE * (missing - left) < missing and flow.total.any():
                 paths.send(-1, flow, self.search)
-        return True
 
-    def serve(self, budget: int = UNLIMITED) -> bool:
-        """Serve all pending lines; return False if that takes too long."""
-        at, lines, looks = 0, self.flow.cap.size, self.search.looks
-        while at < lines and looks[0] < budget:
-            at = paths.serve(
-                at, self.flow, self.search, self.pairs, self.free, min(LOOKS_PER_CALL, budget)
-            )
-        return at == lines
+    def serve(self) -> None:
+        """Serve all pending lines."""
+        at, lines = 0, self.flow.cap.size
+        while at < lines:
+            at = paths.serve(at, self.flow, self.search, self.pairs, self.free, LOOKS_PER_CALL)
 
     def begin(self, col_prices: Ints, units: int, least: int = 0) -> None:
         """Keep what rows want at prices of the columns, at a price of the total for `units`.

@@ -79,7 +79,7 @@ def test_any_first_prices_lead_to_the_same_support(values, total, paths_only, mo
     constraint = TVCS.matrix((60, 60), row_caps=7, col_caps=5, total=total)
     monkeypatch.setattr(listed, "MIN_ENTRIES_SCALED", 10**9)
     cold = project(V, constraint)
-    monkeypatch.setattr(listed, "MAX_LOOKS_COLD", 0)
+    monkeypatch.setattr(listed, "MIN_ENTRIES_SCALED", 0)
     scaled = [project(V, constraint)]
     monkeypatch.setattr(listed, "LOOKS_PER_CALL", 1)
     scaled.append(project(V, constraint))
