@@ -18,7 +18,6 @@ from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.files.display import summary
-from tvcs_core.jit import by_python
 from tvcs_core.projection import file, first
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
@@ -134,7 +133,7 @@ def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
     if type(method) is not str or method not in METHODS:
         check_choice("method", method, METHODS)
     if first.is_due() and first.is_by_python(constraint):
-        with by_python():
+        with first.interpreted():
             return _project(V, constraint, method)
     return _project(V, constraint, method)
 

@@ -1,4 +1,4 @@
-"""The first projection on a machine is run by Python, with the bits of compiled kernels."""
+"""The first projections on a machine are run by Python, with the bits of compiled kernels."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def doubled(x):
 
 @pytest.fixture
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr(first, "_is_first", True)
+    monkeypatch.setattr(first, "_spent", 0.0)
     monkeypatch.setattr(first, "has_kept", lambda modules: False)
 
 
@@ -121,14 +121,17 @@ def by_python_runs(monkeypatch, shape, times=1):
         entered.append(shape)
         return by_python()
 
-    monkeypatch.setattr("tvcs_core.projection.projection.by_python", counted)
+    monkeypatch.setattr("tvcs_core.projection.first.by_python", counted)
     for _ in range(times):
         project(np.ones(shape), TVCS.matrix(shape, row_caps=2, col_caps=2))
     return len(entered)
 
 
-def test_the_second_projection_of_a_process_is_compiled(nothing_kept, monkeypatch):
-    assert by_python_runs(monkeypatch, (6, 6), times=3) == 1
+def test_a_process_compiles_after_some_seconds_by_python(nothing_kept, monkeypatch):
+    assert by_python_runs(monkeypatch, (6, 6), times=3) == 3
+    assert 0 < first._spent < 1
+    monkeypatch.setattr(first, "_spent", first.MAX_INTERPRETED_SECONDS)
+    assert by_python_runs(monkeypatch, (6, 6), times=3) == 0
 
 
 def test_a_large_first_projection_is_compiled(nothing_kept, monkeypatch):
