@@ -1,6 +1,6 @@
 """Vote without gold: the skills of workers from their agreement, and the labels that follow (EM).
 
-The expectation-maximisation of Dawid and Skene (1979), begun at the majority, with three changes.
+The expectation-maximisation of Dawid and Skene (1979), begun at the majority, with four changes.
 Confusion matrices are shrunk to those expected from a worker's accuracy and the crowd's habits, as
 with gold (`confusion`): few answers cannot invent a habit. The last posterior is that of the model
 of dependent errors, with parameters that public crowds share. And every task is judged by skills
