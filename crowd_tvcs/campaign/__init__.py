@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.campaign.stopping import TaskStatus, summary, task_statuses
     from crowd_tvcs.campaign.store.copying import copy
     from crowd_tvcs.campaign.store.errors import StoreError
-    from crowd_tvcs.campaign.store.upgrade import upgrade
 
 __all__ = [
     "AnswerRecord",
@@ -37,7 +36,6 @@ __all__ = [
     "copy",
     "summary",
     "task_statuses",
-    "upgrade",
 ]
 
 __getattr__, __dir__ = lazy_exports(
@@ -52,6 +50,5 @@ __getattr__, __dir__ = lazy_exports(
         "stopping": "TaskStatus task_statuses summary",
         "store.copying": "copy",
         "store.errors": "StoreError",
-        "store.upgrade": "upgrade",
     },
 )

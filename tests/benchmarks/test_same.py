@@ -31,7 +31,6 @@ LEFT_OUT = {
     "crowd-tvcs campaign settle": "of a task with answers, likewise",
     "crowd-tvcs campaign payout": "lists the pay of answers, likewise",
     "crowd-tvcs campaign copy": "writes the rows of another store",
-    "crowd-tvcs campaign upgrade": "needs a store that another version made",
     "crowd-tvcs serve start": "serves until it is interrupted",
     "crowd-tvcs serve invite": "signs with a secret that is drawn",
     "crowd-tvcs serve links": "makes links of random bits",

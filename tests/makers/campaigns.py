@@ -3,17 +3,6 @@
 from contextlib import ExitStack, contextmanager
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.store import schema
-
-
-def make_older(connection, version):
-    """Take from a store of SQLite what came after a version, from 3 on, that later ones add."""
-    for old in range(version, schema.VERSION):
-        for column in schema.ADDED[old]:
-            connection.execute(f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}")
-    for table in ("payment", *(("session",) if version == 3 else ())):
-        connection.execute(f"DROP TABLE {table}")
-    connection.execute("UPDATE campaign SET schema_version = ?", (version,))
 
 
 @contextmanager

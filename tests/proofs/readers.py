@@ -285,7 +285,6 @@ MORE = {
     "store submit": lambda: of_store("campaign submit s.db --worker bob --task t3 --label 1"),
     "store plan": lambda: of_store("campaign replan s.db --method greedy"),
     "store labels": lambda: of_store("campaign export-labels s.db"),
-    "store upgrade": lambda: of_store("campaign upgrade s.db"),
 }  # fmt: skip
 
 

@@ -234,15 +234,6 @@ def store_after(words: str = "", *, made: str = "") -> bytes:
             os.chdir(before)
 
 
-def old_store() -> bytes:
-    """A store that a program made before there was a model."""
-    dump = Path(__file__).parents[1] / "crowd" / "campaign" / "store" / "version_1.sql"
-    with tempfile.TemporaryDirectory() as folder:
-        with closing(sqlite3.connect(f"{folder}/s.db")) as connection:
-            connection.executescript(dump.read_text(encoding="utf-8"))
-        return Path(folder, "s.db").read_bytes()
-
-
 OF_TABLE = f"{INIT.removeprefix('crowd-tvcs ').replace('new.db', 's.db')} --quality q.csv"
 CLOSE = "campaign review s.db --close --min-gain 0.9"
 
@@ -270,7 +261,6 @@ CHANGES = {
     "campaign pause": ("crowd-tvcs campaign pause s.db", {"s.db": store}),
     "campaign resume": ("crowd-tvcs campaign resume s.db",
                         {"s.db": lambda: store_after("campaign pause s.db")}),
-    "campaign upgrade": ("crowd-tvcs campaign upgrade s.db", {"s.db": old_store}),
     # After the first, which also makes what signs links: by itself that is no link.
     "serve links": ("crowd-tvcs serve links s.db --out l.csv",
                     {"s.db": lambda: store_after("serve links s.db")}),

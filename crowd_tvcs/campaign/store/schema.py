@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 7  # of the tables, see `upgrade`
+VERSION = 7  # of the tables; a store of another version is refused
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
@@ -258,26 +258,3 @@ def protect(connection: Connection) -> None:
     """Let the database refuse to change an entry of the audit, in whatever way."""
     for statement in _PROTECTION[connection.dialect.name]:
         connection.execute(text(statement))
-
-
-# By version: the columns that came with the next one, all empty in stores made before.
-ADDED = {
-    1: [
-        *(campaign.c[name] for name in ("dependence", "shares_of_gold", "confidence_threshold")),
-        *(campaign.c[name] for name in ("min_gain", "best")),
-        worker.c.habits,
-    ],
-    2: [
-        campaign.c.paused,
-        campaign.c.secret,
-        worker.c.blocked,
-        *(pair.c[name] for name in ("leased_at", "answered_at", "seconds")),
-    ],
-    3: [],
-    4: [],
-    5: [worker.c.joined, task.c.settled],
-    6: [campaign.c.answer_kind, pair.c.swapped],
-}
-# Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
-RENAMED = {"gate": "min_quality", "least_gain": "min_gain", "sure_at": "confidence_threshold"}
-RENAMED_KEYS = {"claimed": "mean_confidence", "reached": "accuracy", "foresight": "forecast_model"}

@@ -109,26 +109,6 @@ class Store:
         DataError
             If it is missing, something else, or of another version.
         """
-        found = self.version()
-        if found != schema.VERSION:
-            is_old = found in schema.ADDED
-            remedy = "crowd-tvcs campaign upgrade brings it up to that and keeps a copy; "
-            age = "an older" if found is not None and found < schema.VERSION else "a newer"
-            raise DataError(
-                f"is the store of {age} version of this program (its tables have version {found}, "
-                f"this program reads version {schema.VERSION}); {remedy if is_old else ''}"
-                "nothing was changed",
-                path=self.name,
-            )
-
-    def version(self) -> int | None:
-        """Read the version of the tables.
-
-        Raises
-        ------
-        DataError
-            If there is no store, or it is something else.
-        """
         if self.is_file and not Path(self.place).exists():
             raise DataError(
                 "there is no such store; crowd-tvcs campaign init makes one", path=self.place
@@ -138,16 +118,14 @@ class Store:
                 raise DataError("is not the store of a campaign", path=self.name)
             with self.engine.connect() as connection:
                 found = connection.exec_driver_sql("SELECT schema_version FROM campaign").scalar()
-        return None if found is None else int(found)
-
-    @contextmanager
-    def locked(self) -> Iterator[Connection]:
-        """Open a connection with the exclusive right to change the store, whatever its version."""
-        with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
-            if not self.is_file:
-                CLOSE_GATE[True](connection)  # first, as everybody
-                connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
-            yield connection
+        if found != schema.VERSION:
+            raise DataError(
+                "is the store of another version of this program (its tables have version "
+                f"{found}, this program reads version {schema.VERSION}); go on with the version "
+                "that made it, or make a new store with crowd-tvcs campaign init; nothing was "
+                "changed",
+                path=self.name,
+            )
 
     @contextmanager
     def read(self, *, all_of_it: bool = False) -> Iterator[tuple[Connection, Settings]]:

@@ -37,7 +37,6 @@ COMMANDS = {
     "reopen": actions.reopen,
     "pause": actions.pause,
     "resume": actions.resume,
-    "upgrade": actions.upgrade,
     "copy": actions.copy_store,
 }
 for name, command in COMMANDS.items():

@@ -130,18 +130,6 @@ def _set_paused(store: str, worker: str | None, is_paused: bool) -> None:
 
 
 @stored
-def upgrade(store: StoreName) -> None:
-    """Upgrade the store of an older version; a copy of the old store is kept."""
-    from crowd_tvcs.campaign import upgrade as bring_up
-
-    version, copy = bring_up(store)
-    if copy:
-        print_message(f"upgraded from version {version}; a backup is in {copy}")
-    else:
-        print_message(f"is of version {version} already; nothing was changed")
-
-
-@stored
 def copy_store(
     store: StoreName,
     target: Annotated[

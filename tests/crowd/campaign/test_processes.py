@@ -17,10 +17,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, upgrade
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from tests.proofs.counts import note
-from tvcs_core import DataError
 
 CLEAN = {"lost": 0, "double": 0, "over a cap": 0, "wrong counters": 0, "wrong posteriors": 0}
 
@@ -166,35 +164,6 @@ def turns(campaign):
             "SELECT answered_at, seconds FROM pair WHERE seconds > 0 ORDER BY place"
         ).all()
     return told
-
-
-def test_a_store_on_postgresql_is_brought_up_and_its_tables_are_copied(database):
-    names = {"ann": 0.9, "bob": 0.8}
-    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
-        task = campaign.next("ann").task
-        with campaign.store.write() as (connection, _, _):
-            for table in ("content", "access", "audit", "history"):
-                connection.exec_driver_sql(f"DROP TABLE {table}")
-            connection.exec_driver_sql("DROP FUNCTION tvcs_only_added_to")
-            for column in (one for some in schema.ADDED.values() for one in some):
-                column = f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}"
-                connection.exec_driver_sql(column)
-            connection.exec_driver_sql("UPDATE campaign SET schema_version = 1")
-    with pytest.raises(DataError, match=r"version 1, .* campaign upgrade brings it up"):
-        Campaign(database)
-    assert upgrade(database) == (1, "schema tvcs_version_1")
-    with Campaign(database) as campaign:
-        assert campaign.submit("ann", task, "1").reason == "accepted"
-        campaign.pause()
-        with campaign.store.write() as (connection, _, _):
-            kept = connection.exec_driver_sql("SELECT slots, answers FROM tvcs_version_1.campaign")
-            assert kept.all() == [(1, 0)]
-        with (
-            pytest.raises(StoreError, match="the audit is only added to"),
-            campaign.store.write() as (connection, _, _),
-        ):
-            connection.exec_driver_sql("DELETE FROM audit")
-    assert upgrade(database) == (schema.VERSION, "")
 
 
 @pytest.mark.parametrize("is_made", [True, False])

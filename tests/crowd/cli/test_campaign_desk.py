@@ -1,6 +1,5 @@
 """The commands of `crowd-tvcs campaign` for one worker's turns, and older stores."""
 
-import sqlite3
 from pathlib import Path
 
 from tests.crowd.cli.test_campaign import folder, read, run, store
@@ -54,22 +53,6 @@ def test_times_of_a_table_are_kept(store):
     assert wrong.exit_code == 2
     assert "late.csv:2" in wrong.stderr
     assert "times run backwards" in wrong.stderr
-
-
-def test_an_older_store_is_brought_up(folder):
-    version_1 = Path(__file__).parents[1] / "campaign" / "store" / "version_1.sql"
-    connection = sqlite3.connect("old.db")
-    connection.executescript(version_1.read_text(encoding="utf-8"))
-    connection.close()
-    refused = run("status", "old.db")
-    assert refused.exit_code == 2
-    assert "crowd-tvcs campaign upgrade" in refused.stderr
-    done = run("upgrade", "old.db")
-    assert (done.exit_code, done.stderr) == (
-        0, "upgraded from version 1; a backup is in old.version-1.db\n"
-    )  # fmt: skip
-    assert run("status", "old.db").exit_code == 0
-    assert run("upgrade", "old.db").stderr == ("is of version 7 already; nothing was changed\n")
 
 
 def test_a_store_is_copied_and_the_copy_is_a_store(store):

@@ -16,12 +16,10 @@ import pytest
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.store.server_lock import hold_server_lock
-from crowd_tvcs.campaign.store.upgrade import upgrade
 from crowd_tvcs.serve.client import DeskClient, DeskError
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, begun, hidden, listening
 from tests.every_command import call
-from tests.makers.campaigns import make_older
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are of POSIX")
 
@@ -50,17 +48,6 @@ def test_stores_links_and_copies_are_for_their_owner_alone(tmp_path, open_umask,
     assert set(found.values()) == {0o600}
 
 
-@posix
-def test_the_copy_of_an_upgrade_is_for_its_owner_alone(tmp_path, open_umask):
-    place = tmp_path / "c.db"
-    begun(place).close()
-    with closing(sqlite3.connect(place)) as connection:
-        make_older(connection, 3)
-        connection.commit()
-    version, copy = upgrade(place)
-    assert (version, stat.S_IMODE(Path(copy).stat().st_mode)) == (3, 0o600)
-
-
 REWRITES = [
     "UPDATE audit SET who = 'x'",
     "DELETE FROM audit",
@@ -72,18 +59,11 @@ REWRITES = [
 ]
 
 
-@pytest.mark.parametrize("is_old", [False, True])
 @pytest.mark.parametrize("statement", REWRITES)
-def test_no_statement_rewrites_the_audit(tmp_path, statement, is_old):
+def test_no_statement_rewrites_the_audit(tmp_path, statement):
     place = tmp_path / "c.db"
     with begun(place) as campaign:
         campaign.pause(True)
-    if is_old:
-        with closing(sqlite3.connect(place)) as connection:
-            connection.execute("DROP TRIGGER audit_no_replace")
-            make_older(connection, 3)
-            connection.commit()
-        upgrade(place)
     with closing(sqlite3.connect(place)) as connection:
         before = connection.execute("SELECT * FROM audit").fetchall()
         with pytest.raises(sqlite3.IntegrityError, match="the audit is only added to"):

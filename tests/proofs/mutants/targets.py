@@ -51,7 +51,7 @@ SHARES = (
     "without_a_share_nobody_gets_any",
 )
 DESK = ("access", "content", "desk", "figures", "gold", "tables", "actions")
-STORE = ("errors", "gold", "queries", "statements", "store", "upgrade")
+STORE = ("errors", "gold", "queries", "statements", "store")
 # The three packages and where their tests are, for the sample of all rooms.
 PACKAGES = {"tvcs_core": "tests/core", "grn_tvcs": "tests/grn", "crowd_tvcs": "tests/crowd"}
 OF_TEXT = ("test_docs.py", "test_layers.py")  # they name modules and run none of them
@@ -156,7 +156,6 @@ TARGETS = {
             *(f"tests/crowd/campaign/desk/test_gold.py::test_{name}" for name in SHARES),
             "tests/crowd/campaign/store/test_errors.py",
             "tests/crowd/campaign/store/test_store.py",
-            "tests/crowd/campaign/store/test_upgrade.py",
             *(f"tests/crowd/campaign/test_dependence.py::test_{name}" for name in BELIEFS),
             *(f"tests/crowd/campaign/test_kinds.py::test_{name}" for name in OF_KINDS),
             "tests/crowd/campaign/test_rounds.py::test_answers_that_come_while_a_plan_is_made_make_it_anew",

@@ -105,7 +105,7 @@ def test_a_store_in_use_is_left_alone(begin):
 def test_nobody_changes_a_store_beside_one_who_locks_it(begin):
     opened = begin().store
     other = sqlite3.connect(opened.place, timeout=0.0)
-    with opened.locked() as connection:
+    with opened.write() as (connection, _, _):
         connection.exec_driver_sql("UPDATE campaign SET revision = 7")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")

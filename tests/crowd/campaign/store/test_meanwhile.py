@@ -155,11 +155,6 @@ def two(database):
     return Campaign.create(database, workers=names, tasks=tasks, qualities=names)
 
 
-def alone_in(one):
-    with one.locked():
-        pass
-
-
 def is_locked(call):
     """Whether a call waits in vain."""
     try:
@@ -177,7 +172,6 @@ def test_who_waits_for_whom(database, monkeypatch):
             "next": lambda: campaign.next("ann"),
             "submit": lambda: campaign.submit("ann", tasks["ann"], "1"),
             "skip": lambda: campaign.skip("bob", tasks["bob"]),
-            "upgrade": lambda: alone_in(campaign.store),
         }
         with other.transaction():
             other.execute(CLOSE_GATE)
