@@ -77,7 +77,7 @@ MODULES = dict(modules())
 WITH_EXAMPLES = [name for name, path in MODULES.items() if ">>> " in path.read_text("utf-8")]
 
 
-def test_what_is_said_to_install_can_be_installed():
+def test_extras_that_pages_name_can_be_installed():
     """The project is on no package index: extras come from its folder, and exist."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = set(project["optional-dependencies"])

@@ -81,8 +81,8 @@ def test_a_notebook_has_its_pictures_and_nothing_of_a_machine(path):
     assert all(output["data"]["image/png"].startswith("iVBORw0KGgo") for output in drawn), ANEW
     assert path.stat().st_size < LARGEST
     text = json.dumps([*cells(path, "markdown"), without_pictures(outputs)], ensure_ascii=False)
-    for told in ("/home/", "/root", "/tmp", str(FOLDER), " at 0x"):
-        assert told not in text
+    for result in ("/home/", "/root", "/tmp", str(FOLDER), " at 0x"):
+        assert result not in text
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -187,6 +187,6 @@ def test_a_name_of_no_notebook_is_refused_with_those_there_are(monkeypatch, caps
     monkeypatch.setattr("sys.argv", ["notebooks", "network"])
     with pytest.raises(SystemExit):
         main()
-    said = capsys.readouterr().err
-    assert "NAME must be one of" in said
-    assert "networks" in said
+    message = capsys.readouterr().err
+    assert "NAME must be one of" in message
+    assert "networks" in message

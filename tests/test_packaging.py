@@ -179,8 +179,8 @@ def test_a_tree_that_differs_from_its_commit_is_refused(tree):
 
 def test_a_version_that_was_tagged_is_refused(tree):
     git(tree, "tag", "v1.2.0")
-    [said] = release.refusals(tree, "1.2.0")
-    assert said == "the tag v1.2.0 is there already: give pyproject.toml a new version"
+    [message] = release.refusals(tree, "1.2.0")
+    assert message == "the tag v1.2.0 is there already: give pyproject.toml a new version"
 
 
 def test_a_tag_may_be_published_that_names_the_version(tree):

@@ -192,9 +192,7 @@ def test_the_crowd_report_shows_the_curve_the_loads_the_prices_and_the_weak_task
     page.close()
 
 
-def test_the_curves_lie_inside_their_frames_and_what_was_left_out_is_told_as_text(
-    judged_report, browser
-):
+def test_the_curves_lie_inside_their_frames_and_omissions_are_text(judged_report, browser):
     page = browser.new_page()
     page.goto(judged_report.as_uri())
     inside = page.evaluate(

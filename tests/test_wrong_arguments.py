@@ -152,11 +152,11 @@ def test_what_is_no_argument_is_refused_by_its_name(function, name):
     refused = {
         kind: refusal(function, right()[function] | {name: wrong}) for kind, wrong in WRONG.items()
     }
-    said = {kind: what for kind, what in refused.items() if what is not None}
-    assert said
+    message = {kind: what for kind, what in refused.items() if what is not None}
+    assert message
     unnamed = {
         kind: what
-        for kind, what in said.items()
+        for kind, what in message.items()
         if "\n" in what or not any(re.search(rf"(?<![a-z]){word}(?![a-z])", what) for word in words)
     }
     assert not unnamed

@@ -15,8 +15,8 @@ def data(tmp_path, rng):
     labels = ["item,worker,label"]
     for j, y in enumerate(truth):
         for i in np.flatnonzero(rng.random(8) < 0.7):
-            said = y if rng.random() < 0.75 else rng.integers(0, 3)
-            labels.append(f"t{j},w{i},{said}")
+            message = y if rng.random() < 0.75 else rng.integers(0, 3)
+            labels.append(f"t{j},w{i},{message}")
     (folder / "label.csv").write_text("\n".join(labels) + "\n")
     rows = ["item,truth", *(f"t{j},{y}" for j, y in enumerate(truth))]
     (folder / "truth.csv").write_text("\n".join(rows) + "\n")

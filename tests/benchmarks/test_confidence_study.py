@@ -18,15 +18,15 @@ DESIGN, TEN = Design(6, 6, 2, 5), Design(10, 10, 5, 21)
 @pytest.fixture
 def said(monkeypatch):
     """A method that says what it is told to, of every pair; None: it says nothing."""
-    told = []
+    result = []
 
     def infer(expression, **more):
-        value = told.pop(0)
+        value = result.pop(0)
         n = len(expression.genes)
         return SimpleNamespace(confidence=None if value is None else np.full((n, n), value))
 
     monkeypatch.setattr(study, "infer", infer)
-    return told
+    return result
 
 
 def test_pairs_of_all_networks_count_together_and_tables_without_confidence_do_not(said):

@@ -133,8 +133,8 @@ def two_crowds(tmp_path, rng):
         folder.mkdir()
         truth = rng.integers(0, 2, 160)
         seen = np.where(rng.random(160) < misled, 1 - truth, truth)
-        said = np.where(rng.random((160, 5)) < 0.9, seen[:, None], 1 - seen[:, None])
-        rows = [f"t{j},w{i},{said[j, i]}" for j in range(160) for i in range(5)]
+        message = np.where(rng.random((160, 5)) < 0.9, seen[:, None], 1 - seen[:, None])
+        rows = [f"t{j},w{i},{message[j, i]}" for j in range(160) for i in range(5)]
         (folder / "label.csv").write_text("\n".join(["item,worker,label", *rows, ""]))
         rows = [f"t{j},{y}" for j, y in enumerate(truth)]
         (folder / "truth.csv").write_text("\n".join(["item,truth", *rows, ""]))
@@ -186,7 +186,7 @@ def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
 
 
 def test_a_row_is_the_mean_over_the_splits():
-    told = [
+    result = [
         plan_claims.PlanOutcome(
             0.8, AccuracyForecast(0.7, 0.6, 0.8, 9), AccuracyForecast(0.9, 0.85, 0.95, 9), 0.75
         ),
@@ -194,7 +194,7 @@ def test_a_row_is_the_mean_over_the_splits():
             0.6, AccuracyForecast(0.7, 0.5, 0.9, 9), AccuracyForecast(0.9, 0.75, 0.95, 9), 0.8
         ),
     ]
-    found = list(plan_claims.summary(told))
+    found = list(plan_claims.summary(result))
     assert found[:2] == approx([(0.05 - 0.2) / 2, 0.125])
     assert found[2:6] == approx([-0.075, 0.025, 1.0, 0.3])
     assert found[6:] == approx([0.125, 0.025, 0.5, 0.15])

@@ -84,7 +84,7 @@ def test_all_kinds_of_data_and_nulls_are_run_and_shown(arguments, method_with_co
     assert f"| noise | {kinds.shown(SIZE)} | combined | 1 of 1 |" in page
 
 
-def test_a_run_goes_on_where_it_was_and_forgets_of_its_tables_what_it_is_told_to(
+def test_a_run_goes_on_where_it_was_and_drops_tables_on_request(
     arguments, method_with_confidence, capsys
 ):
     def rows():
@@ -342,8 +342,10 @@ def test_more_evidence_that_lowers_a_mean_is_named():
         ]
     )  # fmt: skip
     lines = kinds_page.more_table(found, "combined").splitlines()
-    said = "`combined` finds less with more evidence in 2 of 4 cases, in 0 of them beyond chance."
-    assert lines[0] == said
+    message = (
+        "`combined` finds less with more evidence in 2 of 4 cases, in 0 of them beyond chance."
+    )
+    assert lines[0] == message
     assert [line.split(" | ")[6] for line in lines[4:]] == ["-0.200", "-0.100"]
     assert "0 of 0 cases" in kinds_page.more_table(found, "tvcs")
 
@@ -368,7 +370,7 @@ def test_networks_are_grouped_by_what_was_chosen_on_them():
 
 def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
     rng = np.random.default_rng(0)
-    rows, said, true = [], [], []
+    rows, message, true = [], [], []
     for network in "123":
         chances = np.round(rng.random((8, 8)) ** 2, 6)
         judged = rng.random((8, 8)) < 0.7
@@ -381,12 +383,12 @@ def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
         found = kinds.confidence_of("combined", answer, table)
         assert found.error == calibration_error(chances[judged], is_edge[judged]).error
         rows.append(row("k", network, "combined", 0.5, confidence="yes", bins=found.bins))
-        said.append(chances[judged])
+        message.append(chances[judged])
         true.append(is_edge[judged])
         sure = chances[judged] >= 0.5
         assert (found.supported, found.found) == (sure.sum(), is_edge[judged][sure].sum())
         assert found.expected == pytest.approx(chances[judged][sure].sum())
-    whole = calibration_error(np.concatenate(said), np.concatenate(true))
+    whole = calibration_error(np.concatenate(message), np.concatenate(true))
     pooled = kinds_page.pooled(rows)
     assert [n for n, _, _ in pooled.values()] == whole.n.tolist()
     assert kinds_page.error_of(pooled) == pytest.approx(whole.error, abs=1e-5)
@@ -409,7 +411,7 @@ def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--methods", "tvcs,spearman"], "found 'spearman'"),
         (["--simulate", "-1"], "must be >= 0"),
@@ -418,8 +420,8 @@ def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
         (["--compendium", "data"], "must hold meta_data.tsv"),
     ],
 )
-def test_what_cannot_be_run_is_refused_in_one_line(words, said, tmp_path):
+def test_what_cannot_be_run_is_refused_in_one_line(words, message, tmp_path):
     ran = run_study(kinds.main, "--out", tmp_path / "out", *words)
     assert ran.returncode == 2
-    assert said in ran.stderr.splitlines()[-1]
+    assert message in ran.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()

@@ -63,8 +63,8 @@ def test_cases_of_other_forests_do_not_join_a_study(finished):
 def test_every_row_names_its_cut_and_whether_that_knows_the_truth(finished):
     with (finished / "one-network.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
-    said = {(row["cut"], row["caps"]): row["from_truth"] for row in found}
-    assert said == {
+    message = {(row["cut"], row["caps"]): row["from_truth"] for row in found}
+    assert message == {
         ("top-n", ""): "yes",
         ("caps", "2 per gene"): "no",
         ("caps", "largest degrees"): "yes",
@@ -186,7 +186,7 @@ def test_no_two_tables_share_a_network_and_ways_are_held_against_the_peer(
     assert "auto, combined +0.500 (0.000)" in differences
 
 
-def test_a_difference_is_said_with_its_standard_error():
+def test_a_difference_is_shown_with_its_standard_error():
     assert single_cells.describe_differences(np.array([0.1, 0.3, 0.2, 0.2])) == "+0.200 (0.041)"
     assert single_cells.describe_differences(np.array([0.25])) == "+0.250 (nan)"
 

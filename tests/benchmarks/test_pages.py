@@ -57,9 +57,9 @@ def test_a_table_of_plans_says_how_it_was_made_and_goes_into_its_page(
     parser = table_of_plans.options("What.\n\nMore.", ratios=(0.1,), methods=["best"])
     args = parser.parse_args(["--tasks", "2000", "--write-docs"])
     table_of_plans.show(args, [("iid", "1")], ("family", "err"), "money", "in turns")
-    said = "100 workers x 2,000 tasks, seed 20261121, in turns, time limit 60 s:"
+    message = "100 workers x 2,000 tasks, seed 20261121, in turns, time limit 60 s:"
     written = page.read_text(encoding="utf-8")
-    assert written.startswith(f"before\n<!-- table money -->\n\n{said}\n\n| family | err |")
+    assert written.startswith(f"before\n<!-- table money -->\n\n{message}\n\n| family | err |")
     assert "| iid | 1 |" in written
     assert "old" not in written
     assert capsys.readouterr().out.startswith("iid  1\n")

@@ -102,13 +102,13 @@ def test_a_row_of_a_method_with_draws_is_the_mean_of_several_seeds(folder, monke
 
 
 def test_an_unknown_method_and_a_folder_without_sets_are_refused(tmp_path):
-    for words, said in (
+    for words, message in (
         ([tmp_path, "--methods", "guess"], "'guess' is none of combined"),
         ([tmp_path], "must hold real sets"),
     ):
         refused = run_study(study.main, *words)
         assert refused.returncode == 2
-        assert said in refused.stderr
+        assert message in refused.stderr
 
 
 def test_grnboost2_finds_the_regulator_of_a_gene(rng):
@@ -137,10 +137,10 @@ def test_weights_are_judged_on_the_family_that_did_not_choose_them(rng):
     grid = [
         tuple(float(name == chosen) for name in weights.PARTS) for chosen in (SUM, LEARNED, PIDC)
     ]
-    said = weights.describe_weights(families, grid)
-    worst = said.splitlines()[2]
+    message = weights.describe_weights(families, grid)
+    worst = message.splitlines()[2]
     assert worst.startswith("| three | learned |")
-    assert "| one | learned |" in said
+    assert "| one | learned |" in message
     assert weights.gain(grid[1], families["one"]) > 1.5
 
 

@@ -69,7 +69,7 @@ def test_every_kind_of_file_gives_the_projection_and_its_record(tvcs, name):
     assert "optimal   yes\nobjective 25.0\nbound     25.0\ngap       0.0 (exact)\n" in out
 
 
-def test_a_header_is_skipped_and_said(tvcs):
+def test_a_header_is_skipped_and_reported(tvcs):
     Path("m.csv").write_text("a,b,c\n3,2,0\n2,-4,1\n")
     code, _, err = tvcs("project", "m.csv", "--row-cap", 1, "--out", "p.npz")
     assert code == 0

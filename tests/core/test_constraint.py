@@ -175,7 +175,7 @@ def test_one_cap_that_is_not_kept_is_enough(caps, is_feasible):
         ({"bounds": 1}, "bounds must be a pair"),
     ],
 )
-def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
+def test_a_wrong_constraint_is_refused(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TVCS.matrix((2, 3), **arguments)
 
@@ -211,7 +211,7 @@ def test_what_is_wrong_with_a_constraint_is_said(arguments, message):
         ([2**63 - 1], None, {}, r"counted from 0, .* but row_of\[0\] is 9223372036854775807"),
     ],
 )
-def test_what_is_wrong_with_labels_is_said(row_of, col_of, caps, message):
+def test_wrong_labels_are_refused(row_of, col_of, caps, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TVCS.groups(row_of, col_of, **caps)
 
@@ -249,7 +249,7 @@ def test_groups_may_be_empty():
     assert (constraint.row_caps.size, int(constraint.row_caps.sum())) == (1_000_001, 2)
 
 
-def test_as_many_groups_may_be_empty_as_is_said_and_no_more(monkeypatch):
+def test_as_many_groups_may_be_empty_as_stated_and_no_more(monkeypatch):
     monkeypatch.setattr("tvcs_core.constraint.MAX_EMPTY_GROUPS", 3)
     assert TVCS.groups([0, 4], None, row_caps=1).row_caps.tolist() == [1, 0, 0, 0, 1]
     with pytest.raises(ValueError, match="with at most 3 groups that hold no variable"):

@@ -115,8 +115,10 @@ def test_an_error_names_the_argument(name: str, argument: str) -> None:
                 warnings.simplefilter("error")
                 function(**RIGHT[name] | {argument: wrong})
         except (TypeError, ValueError) as error:
-            said = str(error)
-            assert any(word in said for word in (argument, *ALSO.get((name, argument), ()))), said
+            message = str(error)
+            assert any(word in message for word in (argument, *ALSO.get((name, argument), ()))), (
+                message
+            )
             refused += 1
     assert refused > len(WRONG) / 2
 

@@ -94,9 +94,9 @@ def test_the_command_prints_a_table_and_says_messages_elsewhere(command):
 
 def test_the_command_prints_json(command):
     done = command("--budgets", "2", "--method", "best", "--json")
-    told = json.loads(done.stdout)
-    assert told["method"] == "best"
-    (row,) = told["budgets"]
+    record = json.loads(done.stdout)
+    assert record["method"] == "best"
+    (row,) = record["budgets"]
     assert row["expected_accuracy"] == pytest.approx(0.85)
     assert row["bound"] >= row["expected_accuracy"] - 1e-12
 

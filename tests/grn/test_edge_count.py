@@ -58,8 +58,8 @@ def slow_gain(expression, is_out, chosen, memory, log_offset):
         columns = np.column_stack([z[False][:, js], u[False][:, [i]]])
         weights = np.linalg.lstsq(columns, y[False][:, i], rcond=None)[0][: js.size]
         slope = z[False][:, js].T @ u[False][:, i] / (u[False][:, i] @ u[False][:, i])
-        told = 0.5 * (z[True][:, js] - u[True][:, [i]] * slope) @ weights
-        gains.append((np.mean(r**2) - np.mean((r - told) ** 2)) / max(np.mean(r**2), scale))
+        result = 0.5 * (z[True][:, js] - u[True][:, [i]] * slope) @ weights
+        gains.append((np.mean(r**2) - np.mean((r - result) ** 2)) / max(np.mean(r**2), scale))
     return np.mean(gains)
 
 
@@ -135,7 +135,7 @@ def test_what_folds_depend_on_is_hashed_without_a_square_of_genes(made, monkeypa
     digest = edge_count.hash_of
     monkeypatch.setattr(
         edge_count, "hash_of",
-        lambda said, *arrays: (hashed.extend(arrays), digest(said, *arrays))[1],
+        lambda message, *arrays: (hashed.extend(arrays), digest(message, *arrays))[1],
     )  # fmt: skip
     for named in ({}, {"regulators": made.expression.genes[:4]},
                   {"targets": made.expression.genes[:4]}):  # fmt: skip

@@ -79,15 +79,20 @@ def test_an_interrupted_baseline_goes_on_with_what_is_there(method, data, tmp_pa
         if done == 2:
             raise KeyboardInterrupt
 
-    told, few = [], BASELINES[method]
+    result, few = [], BASELINES[method]
     with pytest.raises(KeyboardInterrupt):
         infer(data, method, rng=0, checkpoint_dir=tmp_path, progress=stop, **few)
     with pytest.raises(ValueError, match="seed; give --force"):
         infer(data, method, rng=1, checkpoint_dir=tmp_path, **few)
     again = infer(
-        data, method, rng=0, checkpoint_dir=tmp_path, progress=lambda *now: told.append(now), **few
+        data,
+        method,
+        rng=0,
+        checkpoint_dir=tmp_path,
+        progress=lambda *now: result.append(now),
+        **few,
     )
-    assert told[0][0] == 2
+    assert result[0][0] == 2
     assert again.edges() == infer(data, method, rng=0, **few).edges()
 
 
@@ -111,14 +116,14 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), BAD)
-def test_options_that_cannot_be_are_refused_before_the_work(words, said, data, tmp_path):
+@pytest.mark.parametrize(("words", "message"), BAD)
+def test_options_that_cannot_be_are_refused_before_the_work(words, message, data, tmp_path):
     write_expression(data, tmp_path / "data.tsv")
     out = tmp_path / "out"
     words = ["infer", str(tmp_path / "data.tsv"), "--out", str(out), *words]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert not out.exists()
 
 
@@ -146,10 +151,10 @@ def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
         return " ".join(done.stderr.split())
 
     of_genie3 = [*words, "trees=2", "--method", "genie3"]
-    said = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force "
-    assert refused(*of_genie3).endswith(f"{said}to begin anew")
+    message = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force "
+    assert refused(*of_genie3).endswith(f"{message}to begin anew")
     for more in (["--resume"], ["--resume", "--force"]):
-        assert refused(*of_genie3, *more).endswith(f"{said}in place of --resume to begin anew")
+        assert refused(*of_genie3, *more).endswith(f"{message}in place of --resume to begin anew")
     assert refused(*of_tvcs).endswith(
         f"error: {out} holds finished work of an interrupted run; give --resume to go on if it "
         "was of these data, options and seed, or --force to begin anew"

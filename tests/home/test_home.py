@@ -82,7 +82,7 @@ def test_what_is_filled_in_gets_everywhere_and_out_again(tree):
     assert all((tree / name).read_bytes() == (ROOT / name).read_bytes() for name in home.PLACES)
 
 
-def test_what_is_missing_is_said_and_fails(tree, capsys):
+def test_missing_parts_are_named_and_fail(tree, capsys):
     fill(tree, FILLED.replace('"conduct@example.org"', '""').replace("2001", "0"))
     assert home.run(tree, write=True) == 1
     assert capsys.readouterr().out.splitlines() == [

@@ -65,28 +65,28 @@ def complaints(name: str, kind: type, refusal: Callable[[float], str]) -> Iterat
         yield f"{name} of -1: {first or 'is taken'}"
         return
     for value, is_taken in ((-1, False), *ends(first, kind)):
-        said = refusal(value)
-        if said.startswith(before + must) is is_taken:
-            yield f"{name} of {value}: {said or 'is taken'}; of -1: {first}"
-        shown = re.search(rf", found '?{N}'?$", said)
+        message = refusal(value)
+        if message.startswith(before + must) is is_taken:
+            yield f"{name} of {value}: {message or 'is taken'}; of -1: {first}"
+        shown = re.search(rf", found '?{N}'?$", message)
         if not is_taken and shown and float(shown[1]) != kind(value):
-            yield f"{name} of {value}: {said}"
+            yield f"{name} of {value}: {message}"
 
 
-def ends(said: str, kind: type) -> Iterator[tuple[float, bool]]:
+def ends(message: str, kind: type) -> Iterator[tuple[float, bool]]:
     """Yield values at the ends of the range that an error names, and whether each is taken."""
     step = 1 if kind is int else 1e-6
-    if found := FROM_TO.search(said):
+    if found := FROM_TO.search(message):
         low, high = (float(x) for x in found.groups() if x is not None)
         yield from ((low, True), (low - step, False), (high, True))
         yield high * (1 + 1e-9) + step, False
-    elif found := AT_LEAST.search(said):
+    elif found := AT_LEAST.search(message):
         low = float(found[1])
         yield from ((low, True), (low - step, False))
-    elif found := BETWEEN.search(said):
+    elif found := BETWEEN.search(message):
         low = float(found[1])
         yield from ((low, False), (low + step, True))
         if found[2]:
             yield from ((float(found[2]), False), (float(found[2]) - step, True))
     else:
-        raise AssertionError(f"names no range: {said}")
+        raise AssertionError(f"names no range: {message}")

@@ -111,8 +111,8 @@ def test_a_test_that_fails_without_a_change_is_left_out(tmp_path):
     target = project(root, TESTS.replace("10, 10]", "10, 11]"))  # fails: the test of clamp
     names = ["clamp: if x < 0 -> if x >= 0", "steps: while n > 0 -> while n > 1"]
     found = try_all(target, {"small/module.py": names}, tmp_path / "found.json", root)
-    told = {name: of[0] for name, of in found["small/module.py"]["mutants"].items()}
-    assert told == dict(zip(names, ["survived", "killed"], strict=True))
+    result = {name: of[0] for name, of in found["small/module.py"]["mutants"].items()}
+    assert result == dict(zip(names, ["survived", "killed"], strict=True))
 
 
 def test_changes_of_every_kind():

@@ -47,7 +47,7 @@ def root(tmp_path):
 
 
 @pytest.mark.slow
-def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
+def test_mutants_are_counted_by_room_with_its_own_tests(root, tmp_path):
     path = tmp_path / "found.json"
     sample = [("small/good/module.py", name) for name in WORDS]
     unmeasured = [("small/broken/module.py", "steps: found = 0 -> found = 1")]

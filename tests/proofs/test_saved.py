@@ -122,12 +122,12 @@ def test_what_verify_says_of_a_changed_projection_is_true(tmp_path, monkeypatch,
         Path("p.npz").write_bytes(new)
         code, out, err = call(words, capfd)
         assert not complaint("verify", code, err), f"{new!r}\n{err}"
-        said = dict(line.split(None, 1) for line in out.splitlines())
-        assert (code == 0) == (said.get("optimal") == "yes"), out
+        message = dict(line.split(None, 1) for line in out.splitlines())
+        assert (code == 0) == (message.get("optimal") == "yes"), out
         counts[{0: "still true", 1: "not proved", 2: "refused"}[code]] += 1
         if code == 0:
             with np.load("p.npz") as file:
                 arrays = {name: file[name] for name in file.files}
-            true, claimed = best(arrays, kind == "blocks"), Fraction(float(said["kept"]))
+            true, claimed = best(arrays, kind == "blocks"), Fraction(float(message["kept"]))
             assert abs(claimed - true) <= Fraction(1, 10**9) * true, f"{arrays}\n{out}{float(true)}"
     note("saved projections", kind, mutations=MUTATIONS, **counts)

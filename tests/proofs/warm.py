@@ -54,10 +54,10 @@ def run(words: list[str], folder: str) -> tuple[int, str]:
             return "", ""
 
     os.chdir(folder)
-    said = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+    message = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(message):
         code, _, _ = call(words, Nothing())
-    return code, said.getvalue()
+    return code, message.getvalue()
 
 
 def counting(limit: int | None):
@@ -76,9 +76,9 @@ def child(job: dict, answer: int) -> None:
     counted, count = counting(job.get("events"))
     if "seconds" not in job and "events" in job:
         sys.setprofile(count)
-    code, said = run(job["words"], job["folder"])
+    code, message = run(job["words"], job["folder"])
     sys.setprofile(None)
-    os.write(answer, json.dumps({"events": counted[0], "code": code, "said": said}).encode())
+    os.write(answer, json.dumps({"events": counted[0], "code": code, "said": message}).encode())
     os._exit(0)
 
 
@@ -98,8 +98,8 @@ def serve(job: dict) -> dict:
     _, status = os.waitpid(pid, 0)
     took = time.monotonic() - begun
     with open(here, "rb") as file:
-        told = json.loads(file.read() or b"{}")
-    return {"killed": os.WIFSIGNALED(status), "took": took, **told}
+        record = json.loads(file.read() or b"{}")
+    return {"killed": os.WIFSIGNALED(status), "took": took, **record}
 
 
 def main() -> None:
@@ -108,12 +108,12 @@ def main() -> None:
     for line in sys.stdin:
         job = json.loads(line)
         if job.get("is_first"):
-            code, said = run(job["words"], job["folder"])
-            told = {"code": code, "said": said}
+            code, message = run(job["words"], job["folder"])
+            result = {"code": code, "said": message}
         else:
-            told = serve(job)
+            result = serve(job)
         os.chdir(Path(__file__).anchor)
-        print(json.dumps(told), file=answers, flush=True)
+        print(json.dumps(result), file=answers, flush=True)
 
 
 if __name__ == "__main__":

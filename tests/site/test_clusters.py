@@ -35,9 +35,11 @@ def test_the_shell_of_the_page_parses(script):
 
 
 def test_the_options_of_the_page_exist():
-    told = CliRunner().invoke(app, ["infer", "--help-all"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    result = CliRunner().invoke(
+        app, ["infer", "--help-all"], env={"COLUMNS": "200", "NO_COLOR": "1"}
+    )
     used = {"--out", "--resume", "--cluster", "--trust-network", "--threads", "--workers"}
-    assert {name for name in used if name not in PAGE or name not in told.output} == set()
+    assert {name for name in used if name not in PAGE or name not in result.output} == set()
 
 
 def test_every_container_has_limits_and_no_rights():

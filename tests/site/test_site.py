@@ -229,13 +229,13 @@ def test_dead_links_are_found(tmp_path):
 def site():
     """The folder of what `python3 dev.py docs` builds, in the environment of the tests."""
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
-    said = []
+    message = []
 
     def run_here(words):
         done = subprocess.run(
             [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True
         )
-        said.append(done.stdout + done.stderr)
+        message.append(done.stdout + done.stderr)
         return done.returncode
 
     with pytest.MonkeyPatch.context() as patch:
@@ -243,7 +243,7 @@ def site():
         dev = importlib.import_module("dev")
         patch.setattr(dev, "install", lambda *extras: False)
         patch.setattr(dev, "run", run_here)
-        assert dev.docs([]) == 0, "\n".join(said)
+        assert dev.docs([]) == 0, "\n".join(message)
     return ROOT / "out" / "site" / "html"
 
 

@@ -102,7 +102,7 @@ def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_
         command.make_nulls(path, load_pretrained(path), NETWORKS + 1, SEED, 1)
 
 
-def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):
+def test_a_file_that_differs_is_named_with_the_difference(tmp_path, monkeypatch, capsys):
     arrays = {"made": np.array("{}"), "growth": np.arange(3.0), "names": np.array(["a", "b"])}
     path = tmp_path / "model.npz"
     np.savez(path, **arrays)

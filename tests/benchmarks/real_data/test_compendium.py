@@ -56,8 +56,8 @@ def test_a_part_is_what_its_rule_says_and_the_same_twice(whole, tmp_path, monkey
 
 def test_a_course_is_followed_back_and_a_sample_may_begin_two(whole):
     folder, _, _ = whole
-    told = pd.read_csv(folder / "meta_data.tsv", sep="\t", index_col="condName")
-    rows = compendium.sheet(told).values.tolist()
+    result = pd.read_csv(folder / "meta_data.tsv", sep="\t", index_col="condName")
+    rows = compendium.sheet(result).values.tolist()
     assert rows == [
         ["c1", "0", "c3"], ["c2", "5", "c3"], ["c3", "15", "c3"],
         ["c1", "0", "d2"], ["d2", "2.5", "d2"],
@@ -76,7 +76,7 @@ def test_the_datasheet_counts_what_is_there():
     )
     sizes = [rows.stop - rows.start for rows in expression.pieces().values()]
     columns = len((OUT / "expression.tsv").read_text().splitlines()[0].split("\t"))
-    for said in (
+    for message in (
         f"{len(expression.genes)} genes in rows",
         f"All {columns - 1} samples",
         f"{len(sizes)} series of {min(sizes)} to {max(sizes)} samples",
@@ -85,7 +85,7 @@ def test_the_datasheet_counts_what_is_there():
         f"{len(edges)} known edges between",
         f"of 298 known targets of SigA {(edges.regulator == 'BSU25200').sum()} are here",
     ):
-        assert said in sheet
+        assert message in sheet
     assert set(edges.regulator) <= set(regulators.regulator) <= set(expression.genes)
     assert set(edges.target) <= set(expression.genes)
     assert "Simons Foundation" in (OUT / "LICENSE").read_text(encoding="utf-8")

@@ -33,6 +33,6 @@ def test_both_sides_of_a_half_are_other_series_of_the_same_genes(monkeypatch):
     assert real().n_steady == 0
 
 
-def test_the_table_counts_pairs_that_are_said_to_differ():
+def test_the_table_counts_pairs_claimed_to_differ():
     halves = [Half(5, 0, 0.02, 0), Half(5, 1, 0.03, 2), Half(5, 2, 0.04, 0), Half(10, 0, 0.9, 1)]
     assert real_table(halves).splitlines()[2:] == ["| 5 | 3 | 2 | 1 |", "| 10 | 1 | 0 | 1 |"]

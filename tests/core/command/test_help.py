@@ -68,11 +68,11 @@ def test_quiet_leaves_results_warnings_and_errors(tmp_path):
     assert wrong.exit_code == 2
     assert "no.tsv" in wrong.stderr
     loud = run(INFER, *words, "--verbose").stderr.splitlines()
-    told = [line for line in loud if not line.startswith("warning: ")]
-    assert [re.sub(r"^\[\d+\.\d s\] ", "", line) for line in told] == [
+    result = [line for line in loud if not line.startswith("warning: ")]
+    assert [re.sub(r"^\[\d+\.\d s\] ", "", line) for line in result] == [
         line for line in usual if line not in lines_of_warnings
     ]
-    assert all(line.startswith("[") for line in told)
+    assert all(line.startswith("[") for line in result)
     assert run(INFER, *words).stderr.splitlines() == usual  # it holds for one command
 
 

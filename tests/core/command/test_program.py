@@ -56,24 +56,24 @@ def in_shell(tmp_path, monkeypatch):
 def test_a_program_says_its_version_and_completes_its_commands(in_shell, program):
     _, begun, command = PROGRAMS[program]
     function = f"_{program.replace('-', '_')}_completion"
-    said = in_shell(
+    message = in_shell(
         f"{program} --version && {program} --install-completion && . ~/.bashrc\n"
         f"complete -p {program}\n"
         f"COMP_WORDS=({program} {begun}) COMP_CWORD=1; {function} {program}\n"
         "echo ${COMPREPLY[@]}"
     ).splitlines()
-    assert said[0] == f"{program} {tvcs_version()}"
-    assert said[-2:] == [f"complete -o default -F {function} {program}", command]
+    assert message[0] == f"{program} {tvcs_version()}"
+    assert message[-2:] == [f"complete -o default -F {function} {program}", command]
 
 
 @pytest.mark.parametrize(
-    ("shell", "lines", "said"),
+    ("shell", "lines", "message"),
     [("zsh", ZSH, '*: :(("infer":"Infer a network'), ("fish", FISH, "infer\tInfer a network")],
 )
-def test_zsh_and_fish_complete_commands_too(in_shell, shell, lines, said):
+def test_zsh_and_fish_complete_commands_too(in_shell, shell, lines, message):
     in_shell("grn-tvcs --install-completion; true", shell)
     lines = lines.replace("PROGRAM", "grn-tvcs").replace("BEGUN", "inf")
-    assert in_shell(lines, shell).startswith(said)
+    assert in_shell(lines, shell).startswith(message)
 
 
 def test_python_itself_is_not_completed_where_a_module_is_run(in_shell, tmp_path):
@@ -82,8 +82,8 @@ def test_python_itself_is_not_completed_where_a_module_is_run(in_shell, tmp_path
     assert [path.name for path in (tmp_path / ".bash_completions").iterdir()] == ["tvcs.sh"]
 
 
-@pytest.mark.parametrize("told", [{}, {"OMP_NUM_THREADS": "3"}])
-def test_blas_has_one_thread_in_a_command_unless_the_environment_says_more(told, tmp_path):
+@pytest.mark.parametrize("result", [{}, {"OMP_NUM_THREADS": "3"}])
+def test_blas_has_one_thread_in_a_command_unless_the_environment_says_more(result, tmp_path):
     """It reads the environment when NumPy is imported, so that must not be there before."""
     (tmp_path / "seen.py").write_text(
         "import os, sys\n"
@@ -98,8 +98,12 @@ def test_blas_has_one_thread_in_a_command_unless_the_environment_says_more(told,
     around = {name: value for name, value in os.environ.items() if name not in of_blas}
     around["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
     done = subprocess.run(
-        [sys.executable, "-c", code], env=around | told, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=around | result,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    before, said, is_one = done.stdout.split()
-    assert (before, said) == ("False", "None" if told else "1")
-    assert told or is_one == "True"
+    before, message, is_one = done.stdout.split()
+    assert (before, message) == ("False", "None" if result else "1")
+    assert result or is_one == "True"

@@ -36,11 +36,11 @@ def test_a_cluster_gives_the_same_bytes(address, tmp_path):
         assert toys.total(several, engine) == toys.total(several, Serial())
         assert list(results([toys.job(size=0)], engine)) == []
     with Threads(2) as engine:  # what a cluster has kept, threads take up
-        told = []
+        result = []
         assert toys.total(
-            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *n: told.append(n)
+            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *n: result.append(n)
         )
-    assert told == [(8, 8)]
+    assert result == [(8, 8)]
 
 
 def test_what_a_unit_raises_on_a_cluster_ends_the_run(address):
@@ -87,7 +87,7 @@ def test_options_choose_the_engine(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"workers": 0}, "--workers must be >= 1, found 0"),
         ({"threads": 0}, "--threads must be >= 1, found 0"),
@@ -96,8 +96,8 @@ def test_options_choose_the_engine(tmp_path):
         ({"trust_network": True}, "--tls and --trust-network go with --cluster"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_options_that_do_not_go_together_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         make_engine(**options)
 
 

@@ -121,16 +121,16 @@ def test_a_scheduler_that_is_killed_is_one_sentence_and_its_units_are_not_lost(w
         )
         with pytest.raises(ValueError, match=r"^no scheduler answers at .* is the file old\?$"):
             first.engine().__enter__()
-    told = []
+    result = []
     with LocalCluster(tmp_path / "second", n_workers=1) as second, second.engine() as engine:
         found = toys.total(
             toys.job(),
             engine,
             checkpoint_dir=tmp_path / "keep",
-            progress=lambda *now: told.append(now),
+            progress=lambda *now: result.append(now),
         )
     assert found == want
-    assert told[0] == (4, 8)
+    assert result[0] == (4, 8)
 
 
 CLIENT = """
@@ -169,13 +169,13 @@ def test_a_client_that_is_killed_loses_what_was_at_work_alone(cluster, want, tmp
         for _ in range(4):
             client.stdout.readline()
         client.kill()
-    told = []
+    result = []
     with cluster.engine() as engine:
         found = toys.total(
-            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *now: told.append(now)
+            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *now: result.append(now)
         )
     assert found == want
-    assert told[0][0] >= 3
+    assert result[0][0] >= 3
 
 
 def test_ctrl_c_on_a_cluster_is_one_line(cluster, tmp_path, sigint_of_a_terminal):
@@ -192,8 +192,8 @@ def test_ctrl_c_on_a_cluster_is_one_line(cluster, tmp_path, sigint_of_a_terminal
         for _ in range(3):
             client.stdout.readline()
         os.killpg(client.pid, signal.SIGINT)
-        _, said = client.communicate(timeout=60)
-    assert (client.returncode, said) == (130, "interrupted\n")
+        _, message = client.communicate(timeout=60)
+    assert (client.returncode, message) == (130, "interrupted\n")
 
 
 @pytest.mark.parametrize("file", [False, True])
@@ -210,16 +210,16 @@ def test_an_address_that_nobody_answers_is_one_sentence_after_15_s(file, tmp_pat
 
 
 def test_a_file_of_another_scheduler_than_answers_is_old(cluster, tmp_path):
-    told = json.loads(cluster.file.read_text())
+    record = json.loads(cluster.file.read_text())
     path = tmp_path / "scheduler.json"
-    path.write_text(json.dumps(told | {"id": "Scheduler-of-yesterday"}))
+    path.write_text(json.dumps(record | {"id": "Scheduler-of-yesterday"}))
     with pytest.raises(ValueError, match=r"scheduler\.json: is old: at tcp://"):
         Cluster(read_address(str(path))).__enter__()
 
 
 def test_a_scheduler_without_workers_is_one_sentence(tmp_path):
-    said = r"has no workers; start some with `dask worker tcp"
-    with LocalCluster(tmp_path, n_workers=0) as empty, pytest.raises(ValueError, match=said):
+    message = r"has no workers; start some with `dask worker tcp"
+    with LocalCluster(tmp_path, n_workers=0) as empty, pytest.raises(ValueError, match=message):
         empty.engine().__enter__()
 
 

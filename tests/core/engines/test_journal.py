@@ -73,11 +73,13 @@ def test_any_engine_takes_up_what_any_other_left(first, second, tmp_path):
     assert len(kept) == 4
     for path in marks.iterdir():
         path.unlink()
-    told = []
+    result = []
     with second() as engine:
-        found = toys.total(job, engine, checkpoint_dir=keep, progress=lambda *now: told.append(now))
+        found = toys.total(
+            job, engine, checkpoint_dir=keep, progress=lambda *now: result.append(now)
+        )
     assert found == toys.total(toys.job(size=10), Serial())
-    assert told[0] == (4, 10)
+    assert result[0] == (4, 10)
     done = {f"unit-{int(path.name.removeprefix('done-')):06d}" for path in marks.iterdir()}
     assert not done & set(kept)
     assert len(done) == 6
@@ -109,7 +111,7 @@ def test_a_unit_of_another_journal_does_not_count(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"data": "2"}, "is of a run with other data; give --force in place of --resume to"),
         ({"data": "2", "seed": "5"}, "is of a run with other data and other seed; give --force"),
@@ -118,12 +120,12 @@ def test_a_unit_of_another_journal_does_not_count(tmp_path):
         ({"number of units": "9"}, "other number of units; give --force"),
     ],
 )
-def test_a_journal_of_another_run_is_refused_by_name(change, said, tmp_path):
+def test_a_journal_of_another_run_is_refused_by_name(change, message, tmp_path):
     job = Job("sums", toys.draws, {"seed": 3, "width": 5}, 8, {"data": "1", "seed": "3"})
     toys.total(job, Serial(), checkpoint_dir=tmp_path)
     record = tmp_path / "sums/job.json"
     record.write_text(json.dumps(json.loads(record.read_text()) | change))
-    with pytest.raises(DataError, match=said) as error:
+    with pytest.raises(DataError, match=message) as error:
         toys.total(job, Serial(), checkpoint_dir=tmp_path)
     assert str(error.value).startswith(f"{record}: ")
 
@@ -148,11 +150,11 @@ def test_a_full_disk_names_the_file_and_keeps_what_is_there(tmp_path, monkeypatc
         toys.total(toys.job(), Serial(), checkpoint_dir=tmp_path)
     assert error.value.filename == str(tmp_path / "sums/unit-000002")
     monkeypatch.undo()
-    told = []
+    result = []
     found = toys.total(
-        toys.job(), Serial(), checkpoint_dir=tmp_path, progress=lambda *now: told.append(now)
+        toys.job(), Serial(), checkpoint_dir=tmp_path, progress=lambda *now: result.append(now)
     )
-    assert told[0] == (2, 8)
+    assert result[0] == (2, 8)
     assert found == toys.total(toys.job(), Serial())
 
 

@@ -39,11 +39,11 @@ def test_what_a_unit_raises_ends_the_run(make):
 
 def test_several_jobs_share_one_queue():
     jobs = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]
-    told = []
+    result = []
     with Threads(2) as engine:
-        both = toys.total(jobs, engine, progress=lambda *now: told.append(now))
+        both = toys.total(jobs, engine, progress=lambda *now: result.append(now))
     assert both == toys.total(jobs[::-1], Serial())
-    assert told == [(k, 11) for k in range(1, 12)]
+    assert result == [(k, 11) for k in range(1, 12)]
 
 
 class TestBeside:
@@ -53,10 +53,10 @@ class TestBeside:
                 asked.append([str(task) for task in tasks])
                 yield from super().run(tasks)
 
-        asked, own, told = [], {}, []
+        asked, own, result = [], {}, []
         beside = PiggybackEngine(
             Watched(), toys.job(seed=4, name="own", size=3), own.__setitem__,
-            progress=lambda *now: told.append(now),
+            progress=lambda *now: result.append(now),
         )  # fmt: skip
         assert toys.total(toys.job(size=2), beside) == toys.total(toys.job(size=2), Serial())
         assert toys.total(toys.job(size=2, seed=5), beside)
@@ -66,7 +66,7 @@ class TestBeside:
         assert asked == [own_tasks + others, others]
         for k in range(3):
             assert (own[k][0] == toys.draws({"seed": 4, "width": 5}, k)[0]).all()
-        assert told == [(1, 3), (2, 3), (3, 3)]
+        assert result == [(1, 3), (2, 3), (3, 3)]
 
     def test_nobody_waits_for_the_last_unit_of_the_job(self):
         """Its one unit ends once a unit of the other job has begun beside it."""
@@ -85,18 +85,18 @@ class TestBeside:
         assert own == {0: True}
 
     def test_who_never_asks_has_it_done_all_the_same_and_finished_units_are_kept(self, tmp_path):
-        own, again, told = {}, {}, []
+        own, again, result = {}, {}, []
         PiggybackEngine(
             Serial(), toys.job(size=4), own.__setitem__, checkpoint_dir=tmp_path
         ).finish()
         cannot = toys.job(toys.fails, size=4, bad=range(4))
         PiggybackEngine(
             Threads(2), cannot, again.__setitem__, checkpoint_dir=tmp_path,
-            progress=lambda *now: told.append(now),
+            progress=lambda *now: result.append(now),
         ).finish()  # fmt: skip
         assert sorted(own) == sorted(again) == [0, 1, 2, 3]
         assert all((own[k][0] == again[k][0]).all() for k in own)
-        assert told == [(4, 4)]
+        assert result == [(4, 4)]
 
     def test_units_of_a_run_that_was_ended_early_are_done_at_the_end(self):
         own = {}
@@ -160,7 +160,7 @@ class TestProcesses:
             assert toys.total(toys.job(toys.talks, size=2), engine)
         assert capfd.readouterr() == ("", "a line of output\n" * 2)
 
-    def test_an_error_that_cannot_travel_is_told_in_words(self):
+    def test_an_error_that_cannot_be_pickled_travels_as_text(self):
         with Processes(1) as engine, pytest.raises(RunError, match="Odd: very odd"):
             toys.total(toys.job(toys.fails_oddly), engine)
 
@@ -221,8 +221,8 @@ def test_ctrl_c_is_one_line(options, sigint_of_a_terminal):
         for _ in range(5):
             run.stdout.readline()
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to all of the group
-        _, said = run.communicate(timeout=60)
-    assert (run.returncode, said) == (130, "interrupted\n")
+        _, message = run.communicate(timeout=60)
+    assert (run.returncode, message) == (130, "interrupted\n")
 
 
 def test_one_thread_of_blas_holds_until_the_last_of_those_side_by_side_has_left():

@@ -48,15 +48,15 @@ def bomb(path, megabytes):
 def test_a_gz_is_refused_while_it_is_read(tmp_path):
     path = bomb(tmp_path / "v.csv.gz", 128)
     assert path.stat().st_size < 2**20
-    memory, said = peak(
+    memory, message = peak(
         "from tvcs_core.files.tables import read_table\n"
         "START()\n"
         f"try: read_table({str(path)!r})\n"
         "except ValueError as error: print(error)\n",
         TVCS_MAX_INPUT="8M",
     )
-    assert said.startswith(f"{path}: must hold at most 8 MiB, found more in ")
-    assert said.endswith("of .gz; TVCS_MAX_INPUT sets a larger limit")
+    assert message.startswith(f"{path}: must hold at most 8 MiB, found more in ")
+    assert message.endswith("of .gz; TVCS_MAX_INPUT sets a larger limit")
     assert memory < 40 * 2**20
 
 
@@ -120,7 +120,7 @@ def test_an_npz_of_zeros_is_refused_before_it_is_read(tmp_path):
     n = 2**23
     entries = np.zeros(n), (np.zeros(n, np.int32), np.zeros(n, np.int32))
     sparse.save_npz(tmp_path / "v.npz", sparse.coo_array(entries, shape=(3, 3)))
-    memory, said = peak(
+    memory, message = peak(
         "from pathlib import Path\n"
         "from tvcs_core.files.matrices import read_matrix\n"
         "START()\n"
@@ -128,7 +128,7 @@ def test_an_npz_of_zeros_is_refused_before_it_is_read(tmp_path):
         "except ValueError as error: print(error)\n",
         TVCS_MAX_INPUT="25M",
     )
-    assert "must hold at most 25 MiB, found arrays of 128 MiB" in said
+    assert "must hold at most 25 MiB, found arrays of 128 MiB" in message
     assert memory < 20 * 2**20
 
 

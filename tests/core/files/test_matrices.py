@@ -96,7 +96,7 @@ def test_caps_are_read_line_by_line(tmp_path):
         read_caps(tmp_path / "caps.txt", 4, "row")
 
 
-def test_what_no_matrix_can_be_is_said(tmp_path):
+def test_an_impossible_matrix_is_refused(tmp_path):
     np.save(tmp_path / "v.npy", np.ones((2, 2), complex))
     with pytest.raises(DataError, match="must hold real numbers, found complex128"):
         read_matrix(tmp_path / "v.npy")

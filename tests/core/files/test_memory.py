@@ -88,8 +88,8 @@ def test_assignments_ask_for_the_memory_that_they_take(shape, monkeypatch):
     peak_of_assignment(n, m)  # compiles the kernels, which takes memory once per machine
     size, small = shape[0] * shape[1], n * m
     taken = peak_of_assignment(*shape) - peak_of_assignment(n, m) - 8 * (size - small)
-    said = estimate_memory(size, of_each) - estimate_memory(small, of_each)
-    assert 0.9 * said < taken < 1.1 * said
+    message = estimate_memory(size, of_each) - estimate_memory(small, of_each)
+    assert 0.9 * message < taken < 1.1 * message
 
 
 def doctor() -> str:

@@ -308,10 +308,10 @@ def test_resume_keeps_results_of_another_run(tmp_path, capfd):
     (tmp_path / "e.tsv").write_text("Time\tG1\tG2\n0\t1\t2\n1\t2\t1\n2\t3\t5\n3\t1\t2\n")
     words = f"grn-tvcs infer {tmp_path}/e.tsv --out {tmp_path}/o --method pcc --resume".split()
     assert call(words, capfd)[0] == 0
-    code, _, said = call([*words, "--seed", "2"], capfd)
+    code, _, message = call([*words, "--seed", "2"], capfd)
     assert code == 2
-    assert "not empty; give --force" in said
+    assert "not empty; give --force" in message
     for strange in ("[]", "{", "[" * 99_999, "null"):
         (tmp_path / "o" / "run.json").write_text(strange)
-        code, _, said = call(words, capfd)
-        assert (code, said.count("error:")) == (2, 1)
+        code, _, message = call(words, capfd)
+        assert (code, message.count("error:")) == (2, 1)

@@ -96,9 +96,9 @@ def test_a_small_file_that_fills_the_memory_is_refused_and_costs_little(name, wr
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment
     )
-    said, memory = result.stdout.splitlines()
-    assert said.startswith(f"{path}: may hold at most 200 times its ")
-    assert said.endswith("if it is meant to, give a limit such as TVCS_MAX_INPUT=4G")
+    message, memory = result.stdout.splitlines()
+    assert message.startswith(f"{path}: may hold at most 200 times its ")
+    assert message.endswith("if it is meant to, give a limit such as TVCS_MAX_INPUT=4G")
     assert int(memory) < MOST
 
 

@@ -62,15 +62,15 @@ def test_threads_that_call_a_kernel_at_once_compile_it_once(toy, monkeypatch):
     assert sum(run.dispatcher.stats.cache_misses.values()) == 1
 
 
-def test_long_compiling_is_said_once(toy, monkeypatch, caplog):
+def test_long_compiling_is_announced_once(toy, monkeypatch, caplog):
     monkeypatch.setattr(compiling, "_seconds", 0.0)
     monkeypatch.setattr(compiling, "SAY_AFTER", 0)
     toy()(VALUES)
-    said = f"tvcs: compiling the kernels once, kept in {folder.cache_folder('toy')}"
-    assert caplog.record_tuples == [("tvcs_core", logging.WARNING, said)]
+    message = f"tvcs: compiling the kernels once, kept in {folder.cache_folder('toy')}"
+    assert caplog.record_tuples == [("tvcs_core", logging.WARNING, message)]
 
 
-def test_short_compiling_is_not_said(toy, monkeypatch, caplog):
+def test_short_compiling_is_not_announced(toy, monkeypatch, caplog):
     monkeypatch.setattr(compiling, "_seconds", 0.0)
     monkeypatch.setattr(compiling, "SAY_AFTER", 60)
     toy()(VALUES)
@@ -78,7 +78,7 @@ def test_short_compiling_is_not_said(toy, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("is_silenced", [False, True])
-def test_what_is_said_goes_to_standard_error_unless_logging_is_set_up(is_silenced):
+def test_messages_go_to_standard_error_unless_logging_is_set_up(is_silenced):
     script = (
         "import logging\n"
         "from tvcs_core.jit.compiling import add_compiling\n"
@@ -86,8 +86,8 @@ def test_what_is_said_goes_to_standard_error_unless_logging_is_set_up(is_silence
         "add_compiling(10.0, None)\n"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    said = "tvcs: compiling the kernels without a cache, see `tvcs doctor`\n"
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "" if is_silenced else said)
+    message = "tvcs: compiling the kernels without a cache, see `tvcs doctor`\n"
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "" if is_silenced else message)
 
 
 def test_a_function_within_a_function_is_compiled_without_a_cache(toy):

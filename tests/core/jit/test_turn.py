@@ -61,8 +61,8 @@ def held(toy):
 
 def test_of_processes_that_need_a_kernel_at_once_one_compiles_it(toy, tmp_path):
     processes = [begin(TOGETHER, tmp_path / f"{k}.ready", toy) for k in range(2)]
-    said = sorted(process.communicate()[0] for process in processes)
-    assert said == ["False\n", "True\n"]
+    message = sorted(process.communicate()[0] for process in processes)
+    assert message == ["False\n", "True\n"]
     kept = (tmp_path / "cache").glob("kernels-toy-*/*")
     assert [path.suffix for path in kept] == [".kernel"]
 

@@ -262,7 +262,7 @@ def test_candidates_without_a_group_meet_no_cap_and_many_may_share_a_pair():
     assert result.mask.tolist() == [True, True, False, False, False, True, False]
 
 
-def test_equal_entries_of_a_pair_are_told_apart_by_their_key():
+def test_equal_entries_of_a_pair_are_ordered_by_their_key():
     row = col = np.zeros(6, np.int64)
     values, key = np.ones(6), np.arange(6)
     caps = np.array([3]), np.array([6])

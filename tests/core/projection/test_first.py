@@ -105,8 +105,8 @@ def test_a_first_projection_compiles_nothing_and_gives_the_same_bytes(tmp_path):
         )
         return done.stdout.split(), done.stderr
 
-    (found, gap, compiling), said = run(tmp_path)
-    assert (float(gap) < 1e-15, compiling, said) == (True, "0.0", "")
+    (found, gap, compiling), message = run(tmp_path)
+    assert (float(gap) < 1e-15, compiling, message) == (True, "0.0", "")
     assert not list(tmp_path.rglob("*.kernel"))
     V = np.random.default_rng(3).normal(size=(12, 9))
     compiled = project(V, TVCS.matrix(V.shape, row_caps=2, col_caps=3))

@@ -10,9 +10,9 @@ from tvcs_core import TVCS, project_many
 def test_of_several_arrays_that_are_refused_the_first_one_is_named():
     constraint = TVCS.matrix((2, 2), total=1)
     good, nan, wide = np.ones((2, 2)), np.full((2, 2), np.nan), np.ones((2, 3))
-    for stack, said in (([good, nan, wide], "finite"), ([good, wide, nan], "shape")):
+    for stack, message in (([good, nan, wide], "finite"), ([good, wide, nan], "shape")):
         for _ in range(5):
-            with pytest.raises((TypeError, ValueError), match=said):
+            with pytest.raises((TypeError, ValueError), match=message):
                 project_many(stack * 3, constraint, threads=4)
 
 

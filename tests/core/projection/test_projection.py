@@ -252,7 +252,7 @@ def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
         (sparse.coo_array([[0, 0], [0, np.nan]]), r"V must be finite, found NaN at \[1, 1\]"),
     ],
 )
-def test_what_is_wrong_with_v_is_said(V, message):
+def test_a_wrong_v_is_refused(V, message):
     with pytest.raises((ValueError, TypeError), match=message):
         project(V, TVCS.matrix((2, 2)))
 

@@ -112,7 +112,7 @@ def check(seed):
     return kept == best
 
 
-def test_no_gap_of_0_is_said_of_a_support_that_is_not_best():
+def test_no_gap_of_0_is_claimed_for_a_support_that_is_not_best():
     best = [check(seed) for seed in range(300)]
     assert best.count(True) > 150
     assert best.count(False) > 20  # small values are projected once more, so these are few

@@ -216,7 +216,7 @@ def test_full_rows_of_a_list_begin_at_their_least_kept_entry():
     assert 0 < pivots < 120 * 20
 
 
-def test_equal_values_among_others_are_told_apart_without_the_simplex():
+def test_equal_values_among_others_are_ordered_without_the_simplex():
     rng = np.random.default_rng(1)
     for _ in range(20):
         values = rng.random((20, 20))

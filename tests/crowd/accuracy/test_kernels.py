@@ -228,8 +228,8 @@ def test_a_table_of_two_classes_holds_every_outcome(prior, fixed, chosen, skip):
     assert found == pytest.approx(expected, **EXACT)
     assert (t >= f).all()
     assert two_class_table.total(t, t.size) == pytest.approx(accuracy(voters, prior), **EXACT)
-    told = sum(q != 0.5 for q in voters)
-    assert t.size == (2 ** max(0, told - 1) if prior == 0.5 else 2**told)
+    result = sum(q != 0.5 for q in voters)
+    assert t.size == (2 ** max(0, result - 1) if prior == 0.5 else 2**result)
 
 
 def test_a_table_is_exact_for_12_voters_and_joined_has_room_for_one_more():

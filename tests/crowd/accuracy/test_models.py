@@ -70,8 +70,8 @@ def test_a_model_of_matrices_goes_before_accuracies():
     columns = UNEVEN.sum(axis=0)
     least = (UNEVEN / columns).min()
     assert model.reach == pytest.approx([0.6, 1.0 - 2 * least, 1 / 3], abs=1e-9)
-    told = (UNEVEN.max(axis=0).sum() - 1.0) / 3
-    assert model.informativeness == pytest.approx([0.6 - 1 / 3, told, 0.0], **EXACT)
+    result = (UNEVEN.max(axis=0).sum() - 1.0) / 3
+    assert model.informativeness == pytest.approx([0.6 - 1 / 3, result, 0.0], **EXACT)
     assert model.informativeness[2] == 0.0
     assert model_of(np.array([[[0.0, 1.0], [0.5, 0.5]]]), model.kind, PRIOR[None, :2]).reach == 1.0
     assert model.prior.flags.writeable

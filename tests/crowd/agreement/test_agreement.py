@@ -177,10 +177,10 @@ def test_ninety_five_percent_intervals_hold_what_more_tasks_would_show(rng):
 
     def crowd(m):
         truth = rng.integers(0, 2, m)
-        said = np.where(rng.random((5, m)) < quality[:, None], truth, 1 - truth)
+        message = np.where(rng.random((5, m)) < quality[:, None], truth, 1 - truth)
         i, j = np.nonzero(rng.random((5, m)) < 0.8)
         names = [f"t{x}" for x in range(m)], [f"w{x}" for x in range(5)], ["0", "1"]
-        return Answers(*names, j, i, said[i, j])
+        return Answers(*names, j, i, message[i, j])
 
     true = measure(crowd(100_000), bootstrap=0)
     held = np.zeros(4)
@@ -344,8 +344,8 @@ def test_of_pairs_that_are_answered_twice_one_answer_counts_if_asked(tmp_path):
     for keep, agreed in (("first", 0.0), ("last", 1.0)):
         done = crowd_tvcs(*words, "--duplicates", keep)
         assert done.exit_code == 0, done.stderr
-        told = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
-        assert float(told.split(",")[3]) == agreed
+        result = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
+        assert float(result.split(",")[3]) == agreed
         assert (
             json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["duplicates"]
             == keep

@@ -38,7 +38,7 @@ def test_a_small_study_runs_and_goes_on_where_it_was_stopped(small, tmp_path, mo
     assert (tmp_path / "cases.csv").read_bytes() == before
 
 
-def test_a_peer_that_is_ahead_is_told_and_the_worst_cell_named():
+def test_a_peer_that_is_ahead_and_the_worst_cell_are_named():
     ours = Case("scale", "hard", "5 steps", 0, "scale", right=0.6, claimed=0.7)
     peer = replace(ours, method="median", right=0.7)
     assert page.losses([ours, peer]) == "- hard, 5 steps: median has .100 more right"

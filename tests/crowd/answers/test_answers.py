@@ -83,20 +83,20 @@ def test_a_row_with_an_unknown_name_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "message"),
     [
         ("task,worker,label", "comma-separated, columns task, worker, label, 2 answers"),
         ("item,performer,output", "'item' for task, 'performer' for worker, 'output' for label"),
         ("Item,annotator,Answer", "'Item' for task, 'annotator' for worker, 'Answer' for label"),
     ],
 )
-def test_crowd_kits_columns_are_known_and_said(tmp_path, header, said):
+def test_crowd_kits_columns_are_known_and_reported(tmp_path, header, message):
     answers = read_answers(write(tmp_path / "a.csv", f"{header}\nt1,ann,cat\nt1,bob,dog\n"))
-    assert said in answers.layout
+    assert message in answers.layout
     assert answers.rows() == [("t1", "ann", "cat"), ("t1", "bob", "dog")]
 
 
-def test_other_columns_are_ignored_and_said(tmp_path):
+def test_other_columns_are_ignored_and_reported(tmp_path):
     text = ",label,when,worker,task\n0,x,noon,ann,t1\n1,y,noon,bob,t1\n"
     answers = read_answers(write(tmp_path / "a.csv", text))
     assert "ignored columns: (unnamed), when" in answers.layout

@@ -186,8 +186,8 @@ def test_a_campaign_believes_the_shares(init):
         q = state.quality.values[0, 0]
         right = SHARES["no"] * q / (SHARES["no"] * q + SHARES["yes"] * (1 - q))
         assert campaign.submit("w0", offer.task, "no").confidence == pytest.approx(right)
-    told = json.loads(crowd_tvcs("campaign", "status", "c.db", "--json").stdout)
-    assert told["class_prior"] == pytest.approx(SHARES)
+    record = json.loads(crowd_tvcs("campaign", "status", "c.db", "--json").stdout)
+    assert record["class_prior"] == pytest.approx(SHARES)
     assert "class prior         yes .62, no .38" in crowd_tvcs("campaign", "status", "c.db").stdout
 
 
@@ -225,8 +225,10 @@ def test_the_file_of_shares_is_a_prior_of_plans():
     done = crowd_tvcs("assign", "q/quality.csv", "--out", "b", "--prior", SHARES["yes"], *words)
     assert done.exit_code == 0, done.stderr
     assert Path("a/assignment.csv").read_text() == Path("b/assignment.csv").read_text()
-    told = [json.loads(Path(f"{name}/summary.json").read_text()) for name in "ab"]
-    assert told[0]["expected_accuracy"] == pytest.approx(told[1]["expected_accuracy"], abs=1e-12)
+    record = [json.loads(Path(f"{name}/summary.json").read_text()) for name in "ab"]
+    assert record[0]["expected_accuracy"] == pytest.approx(
+        record[1]["expected_accuracy"], abs=1e-12
+    )
     done = crowd_tvcs(
         "assign", "q/quality.csv", "--out", "n", "--budget", 0, "--class-prior", "q/classes.csv"
     )

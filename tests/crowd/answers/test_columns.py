@@ -115,7 +115,7 @@ def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(t
 
 
 @every_column
-def test_a_missing_column_is_said_in_the_same_words(table, name, column):
+def test_a_missing_column_is_reported_in_the_same_words(table, name, column):
     if (name, column) == ("campaign qualities", QUALITY):
         return  # such a table is a wide one
     lines = [line.split(",") for line in READERS[name][1].splitlines()]
@@ -128,7 +128,7 @@ def test_a_missing_column_is_said_in_the_same_words(table, name, column):
 
 
 @every_column
-def test_a_doubled_column_is_said_in_the_same_words(table, name, column):
+def test_a_doubled_column_is_reported_in_the_same_words(table, name, column):
     lines = READERS[name][1].splitlines()
     table.write_text("".join(f"{line},{column.name if not k else 'x'}\n"
                              for k, line in enumerate(lines)))  # fmt: skip
@@ -138,7 +138,7 @@ def test_a_doubled_column_is_said_in_the_same_words(table, name, column):
 
 
 @every_column
-def test_an_empty_name_is_said_in_the_same_words(table, name, column):
+def test_an_empty_name_is_reported_in_the_same_words(table, name, column):
     if column not in (WORKER, TASK, ANSWER, TRUTH, Column("label"), Column("answer")):
         return
     if (name, column.name) == ("gold", "label"):
@@ -156,7 +156,7 @@ def test_an_empty_name_is_said_in_the_same_words(table, name, column):
 @pytest.mark.parametrize(
     "name", ["workers", "tasks", "skills", "shares", "shown", "campaign workers"]
 )
-def test_a_name_that_is_there_twice_is_said_in_the_same_words(table, name):
+def test_a_name_that_is_there_twice_is_reported_in_the_same_words(table, name):
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines, lines[1]]) + "\n")
     expected = f"'{lines[1].split(',')[0]}' is there already, in line 2"
@@ -187,7 +187,7 @@ def test_what_is_called_like_its_column_is_taken(table, name):
 
 
 @pytest.mark.parametrize("name", ["answers", "campaign answers"])
-def test_a_pair_that_is_answered_twice_is_said_in_the_same_words(table, name):
+def test_a_pair_that_is_answered_twice_is_reported_in_the_same_words(table, name):
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines, lines[1]]) + "\n")
     expected = (
@@ -318,7 +318,7 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
 
 
 @pytest.mark.parametrize(
-    ("column", "first", "second", "said"),
+    ("column", "first", "second", "message"),
     [
         ("cost", "$1", "2 €", ":3, column 'cost': must have the currency of '$1', found '2 €'"),
         ("cost", "EUR 1", "2 USD", "must have the currency of 'EUR 1', found '2 USD'"),
@@ -331,10 +331,10 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
     ],
 )
-def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, said):
+def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message):
     path = tmp_path / "w.csv"
     path.write_text(f"worker,{column}\nann,{first}\nbob,{second}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=re.escape(said)):
+    with pytest.raises(DataError, match=re.escape(message)):
         read_worker_rows(path, None)
 
 

@@ -54,7 +54,7 @@ def test_a_typo_in_gold_is_asked_about(name, typo, meant):
     assert done.exit_code == 0, done.stderr
 
 
-def test_another_name_counts_and_is_said():
+def test_another_name_counts_and_is_reported():
     Path("g.csv").write_text(GOLD.format("horse"))
     done = crowd_tvcs(*COMMANDS["vote"])
     assert done.exit_code == 0
@@ -182,5 +182,5 @@ def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():
     assert warn_similar_names("worker", ["ann", "\ufeffann"])
     assert not warn_similar_names("worker", ["ann", "ben", "summer"])
     for name in ("Total", "MEAN", "overall"):
-        (said,) = warn_similar_names("task", ["t1", name])
-        assert f"'{name}' is taken for the name of a task; if the row sums up" in said
+        (message,) = warn_similar_names("task", ["t1", name])
+        assert f"'{name}' is taken for the name of a task; if the row sums up" in message

@@ -64,12 +64,12 @@ def test_what_programs_write_is_no_label_and_the_refusal_names_a_remedy_that_wor
     path = write(tmp_path / "a.csv", rows_with(cell))
     with pytest.raises(DataError) as caught:
         read_answers(path)
-    said = str(caught.value)
-    assert "a.csv:7, column 'label': must be one label, found " in said
-    assert "--classes" in said
+    message = str(caught.value)
+    assert "a.csv:7, column 'label': must be one label, found " in message
+    assert "--classes" in message
     classes = ["cat", "dog", cell]
     assert read_answers(path, classes=classes).size == 9  # the remedy: to name it as a class
-    assert ("--leave-out-missing" in said) == (kind in ("missing", "error"))
+    assert ("--leave-out-missing" in message) == (kind in ("missing", "error"))
     if kind in ("missing", "error"):
         found = read_answers(path, leave_out_missing=True)
         assert (found.size, found.classes) == (8, ("cat", "dog"))
@@ -192,16 +192,16 @@ def test_every_table_judges_names_and_the_remedy_works(name, cell, tmp_path):
     path.write_text(text.format(cell), encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read(path)
-    said = str(caught.value)
-    assert f"found {cell!r}, which is" in said
-    assert "different " in said
+    message = str(caught.value)
+    assert f"found {cell!r}, which is" in message
+    assert "different " in message
     if "E+" in cell:
-        assert "with this column as text" in said
+        assert "with this column as text" in message
         for whole in ("123456789012345678", f"t{cell}"):  # what the message says to do
             path.write_text(text.format(whole), encoding="utf-8")
             read(path)
     else:
-        assert "give each its own name" in said or "mend the formula" in said
+        assert "give each its own name" in message or "mend the formula" in message
         path.write_text(text.format("x7"), encoding="utf-8")
         read(path)
     path.write_text(text.format("NA"), encoding="utf-8")

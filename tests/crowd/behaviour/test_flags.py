@@ -63,8 +63,8 @@ def test_shared_mistakes_on_misleading_tasks_are_no_copies():
     rows = []
     for i in range(12):
         right = rng.random(240) < np.where(misled, 0.1, 0.85)
-        said = np.where(right, truth, (truth + 1) % 3)
-        rows += [(f"t{j:03d}", f"w{i:02d}", str(k)) for j, k in enumerate(said)]
+        message = np.where(right, truth, (truth + 1) % 3)
+        rows += [(f"t{j:03d}", f"w{i:02d}", str(k)) for j, k in enumerate(message)]
     gold = Gold({f"t{j:03d}": str(truth[j]) for j in range(240)})
     assert copying(Crowd.of(Answers.of(rows), gold)) == []
 
@@ -76,13 +76,13 @@ def test_good_workers_among_guessers_are_no_copies_where_the_crowd_is_wrong():
     skill = np.r_[np.full(6, 0.95), np.full(8, 0.5)]
     rows = []
     for i, q in enumerate(skill):
-        said = np.where(rng.random(300) < q, truth, 1 - truth)
-        rows += [(f"t{j:03d}", f"w{i:02d}", str(k)) for j, k in enumerate(said)]
+        message = np.where(rng.random(300) < q, truth, 1 - truth)
+        rows += [(f"t{j:03d}", f"w{i:02d}", str(k)) for j, k in enumerate(message)]
     gold = Gold({f"t{j:03d}": str(truth[j]) for j in range(40)})
     assert copying(Crowd.of(Answers.of(rows), gold)) == []
 
 
-def test_a_copy_is_told_with_who_was_later():
+def test_a_copy_is_reported_with_the_later_worker():
     crowd = simulate_workers({4: "copying"}, rng=2)
     found = copying(Crowd.of(crowd.answers, crowd.gold))
     assert {(flag.worker, flag.other) for flag in found} == {("w003", "w004"), ("w004", "w003")}
@@ -128,8 +128,8 @@ def test_the_agreement_of_pairs_is_that_of_a_slow_twin():
             chance = post * matrices[at[other]][:, label]
             chance /= chance.sum()
             model, habit = chance @ matrices[at[one]][:, label], chance @ usual[:, label]
-            said = [a.label_of[at[w]] for w in set(at) - set(pair)]
-            task = (said.count(label) + 4.0 * habit) / (len(said) + 4.0)
+            message = [a.label_of[at[w]] for w in set(at) - set(pair)]
+            task = (message.count(label) + 4.0 * habit) / (len(message) + 4.0)
             odds = model / (1 - model) * task / (1 - task) * (1 - habit) / habit
             chances[way].append(np.clip(odds / (1 + odds), 0.005, 0.995))
         equal.append(a.label_of[at[pair[0]]] == a.label_of[at[pair[1]]])
@@ -165,9 +165,9 @@ def test_copies_of_a_good_worker_are_found_without_mistakes_on_gold():
     """Four in five answers, in a crowd that mostly agrees, and no gold but for one task."""
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 3, 150)
-    said = np.where(rng.random((12, 150)) < 0.75, truth, rng.integers(0, 3, (12, 150)))
-    said[11] = np.where(rng.random(150) < 0.8, said[0], said[11])
-    rows = [(f"t{j:03d}", f"w{i:02d}", str(said[i, j])) for i in range(12) for j in range(150)]
+    message = np.where(rng.random((12, 150)) < 0.75, truth, rng.integers(0, 3, (12, 150)))
+    message[11] = np.where(rng.random(150) < 0.8, message[0], message[11])
+    rows = [(f"t{j:03d}", f"w{i:02d}", str(message[i, j])) for i in range(12) for j in range(150)]
     found = copying(Crowd.of(Answers.of(rows), Gold({"t000": str(truth[0])})))
     assert {flag.worker for flag in found} == {"w00", "w11"}
 
@@ -193,8 +193,8 @@ def test_drift_of_the_tasks_is_not_the_workers():
     ease = np.linspace(0.95, 0.6, 150)
     rows, when = [], []
     for i in range(10):
-        said = np.where(rng.random(150) < ease, truth, 1 - truth)
-        rows += [(f"t{j:03d}", f"w{i}", str(k)) for j, k in enumerate(said)]
+        message = np.where(rng.random(150) < ease, truth, 1 - truth)
+        rows += [(f"t{j:03d}", f"w{i}", str(k)) for j, k in enumerate(message)]
         when += [1.7e9 + 10.0 * j for j in range(150)]
     gold = Gold({f"t{j:03d}": str(truth[j]) for j in range(0, 150, 2)})
     found = find_flags(Crowd.of(Answers.of(rows, when=when), gold))
@@ -206,8 +206,8 @@ def test_tasks_that_are_shown_by_class_make_no_pattern_and_no_same_label():
     truth = np.repeat([0, 1, 2, 0, 1, 2], 25)
     rows, when = [], []
     for i in range(8):
-        said = np.where(rng.random(150) < 0.97, truth, (truth + 1) % 3)
-        rows += [(f"t{j:03d}", f"w{i}", str(k)) for j, k in enumerate(said)]
+        message = np.where(rng.random(150) < 0.97, truth, (truth + 1) % 3)
+        rows += [(f"t{j:03d}", f"w{i}", str(k)) for j, k in enumerate(message)]
         when += [1.7e9 + 10.0 * j for j in range(150)]
     gold = Gold({f"t{j:03d}": str(truth[j]) for j in range(0, 150, 3)})
     assert find_flags(Crowd.of(Answers.of(rows, when=when), gold)) == []
@@ -273,10 +273,10 @@ def test_a_class_that_one_worker_confuses_is_named():
     truth = rng.integers(0, 3, 300)
     rows = []
     for i in range(8):
-        said = np.where(rng.random(300) < 0.85, truth, rng.integers(0, 3, 300))
+        message = np.where(rng.random(300) < 0.85, truth, rng.integers(0, 3, 300))
         if i == 0:
-            said = np.where((truth == 2) & (rng.random(300) < 0.8), 1, said)
-        rows += [(f"t{j:03d}", f"w{i}", ("ant", "bee", "wasp")[k]) for j, k in enumerate(said)]
+            message = np.where((truth == 2) & (rng.random(300) < 0.8), 1, message)
+        rows += [(f"t{j:03d}", f"w{i}", ("ant", "bee", "wasp")[k]) for j, k in enumerate(message)]
     gold = Gold({f"t{j:03d}": ("ant", "bee", "wasp")[truth[j]] for j in range(100)})
     overview = review_workers(Answers.of(rows), gold)
     (flag,) = overview.flags

@@ -71,14 +71,14 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     campaign = begin(qualities=None, gold=GOLD, gold_answers=ANSWERS)
     campaign.submit("ann", campaign.next("ann").task, "1")
     state = campaign.state()
-    told = summary(state, task_statuses(state))
-    sure = told["expected_accuracy"]
-    assert (told["unlabelled"], len(state.tasks)) == (2, 3)  # which have no accuracy yet
+    record = summary(state, task_statuses(state))
+    sure = record["expected_accuracy"]
+    assert (record["unlabelled"], len(state.tasks)) == (2, 3)  # which have no accuracy yet
     assert sure == pytest.approx(state.posterior[state.is_labelled].max())
     low, high = prediction_interval(sure, len(GOLD), 1)
     assert low < sure < high
     expected = {"accuracy": sure, "low": low, "high": high, "gold_tasks": len(GOLD)}
-    assert told["forecast"] == pytest.approx(expected)
+    assert record["forecast"] == pytest.approx(expected)
     assert figures(campaign.store).forecast == pytest.approx(expected)
     assert json.loads(status(campaign, "--json"))["forecast"] == pytest.approx(expected)
     (line,) = [line for line in status(campaign).splitlines() if "expected accuracy" in line]
@@ -105,11 +105,11 @@ def test_a_round_says_what_gold_foresees(begin):
     assert begin(**options, model="independent").plan(labels=3).forecast is None
     campaign = begin(**options, tasks=[Task(name, min_workers=2) for name in ("t1", "t2", "t3")])
     with campaign.store.write() as (connection, settings, _):  # as if the best reached more
-        told = json.loads(settings.dependence)
-        told["forecast_model"]["gaps"] = [0.05] * len(told["forecast_model"]["labels"])
-        connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (json.dumps(told),))
+        record = json.loads(settings.dependence)
+        record["forecast_model"]["gaps"] = [0.05] * len(record["forecast_model"]["labels"])
+        connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (json.dumps(record),))
     quality = campaign.state().quality.values[:, 0]
-    assert quality.max() >= told["forecast_model"]["best"][0] > told["forecast_model"]["usual"]
+    assert quality.max() >= record["forecast_model"]["best"][0] > record["forecast_model"]["usual"]
     found = campaign.plan(labels=1)
     state = campaign.state()
     ((worker, task),) = found.pairs

@@ -37,8 +37,8 @@ REFUSED = [
 
 
 def test_what_does_not_fit_is_refused_and_nothing_is_kept(begin):
-    told = [("g1", "ann", "1"), ("g2", "bob", "0")]
-    options = {"qualities": None, "gold": GOLD, "gold_answers": told, "prior": 0.5}
+    result = [("g1", "ann", "1"), ("g2", "bob", "0")]
+    options = {"qualities": None, "gold": GOLD, "gold_answers": result, "prior": 0.5}
     campaign = begin(**options, max_workers_per_task=3, model="independent")
     query = "SELECT revision FROM campaign UNION ALL SELECT count(*) FROM gold_answer"
     before = rows(campaign, query)
@@ -109,12 +109,12 @@ def test_qualities_of_pairs_are_kept_with_what_an_answer_takes(begin):
         campaign.add(qualities=Quality([[0.9]], ["ann"], ["t1"]))
 
 
-def test_gold_that_is_told_again_changes_nothing(begin):
-    told = [("g1", "ann", "1"), ("g2", "bob", "0")]
-    options = {"qualities": None, "gold": GOLD, "gold_answers": told, "prior": 0.5}
+def test_gold_given_again_changes_nothing(begin):
+    result = [("g1", "ann", "1"), ("g2", "bob", "0")]
+    options = {"qualities": None, "gold": GOLD, "gold_answers": result, "prior": 0.5}
     campaign = begin(**options, model="independent")
     before = rows(campaign, "SELECT name, quality FROM worker")
-    assert campaign.add_answers(told) == {"accepted": 0, "late": 0, "known": 2, "gold": 0}
+    assert campaign.add_answers(result) == {"accepted": 0, "late": 0, "known": 2, "gold": 0}
     assert rows(campaign, "SELECT name, quality FROM worker") == before
     found = campaign.add_answers([("g1", "bob", "1"), ("g2", "bob", "0")])
     assert found == {"accepted": 0, "late": 0, "known": 1, "gold": 1}
@@ -125,8 +125,8 @@ def test_gold_that_is_told_again_changes_nothing(begin):
 
 
 def test_a_newcomer_has_the_quality_of_the_crowd_where_gold_says_it(begin):
-    told = [("g1", "ann", "1"), ("g2", "bob", "1")]
-    options = {"qualities": None, "gold": GOLD, "gold_answers": told, "prior": 0.5}
+    result = [("g1", "ann", "1"), ("g2", "bob", "1")]
+    options = {"qualities": None, "gold": GOLD, "gold_answers": result, "prior": 0.5}
     campaign = begin(**options, model="independent")
     campaign.add(workers=["new"])
     found = dict(rows(campaign, "SELECT name, quality FROM worker"))
@@ -140,8 +140,8 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     lines = [(task, worker, "1") for worker, task in pairs]
     assert campaign.add_answers(lines[:1]) == {"accepted": 1, "late": 0, "known": 0, "gold": 0}
     assert campaign.release(1) == 2
-    told = campaign.add_answers([*lines, ("g1", "ann", "1")])
-    assert told == {"accepted": 0, "late": 2, "known": 1, "gold": 1}
+    result = campaign.add_answers([*lines, ("g1", "ann", "1")])
+    assert result == {"accepted": 0, "late": 2, "known": 1, "gold": 1}
     found = rows(campaign, "SELECT place FROM pair ORDER BY place")
     assert found == [(1,), (2,), (3,)]
     assert rows(campaign, "SELECT slots, answers FROM campaign") == [(3, 3)]
@@ -161,9 +161,9 @@ def test_the_audit_says_what_was_added(begin):
         workers=["x"], tasks=["u", "v"], qualities={"x": 0.6}, gold={"g3": "1"},
         gold_answers=[("g1", "ann", "1")], address="hash",
     )  # fmt: skip
-    said = "1 workers, 2 tasks, 1 gold labels, 1 gold answers, qualities"
+    message = "1 workers, 2 tasks, 1 gold labels, 1 gold answers, qualities"
     query = "SELECT who, what, task, detail, address FROM audit"
-    assert rows(campaign, query) == [("operator", "add", None, said, "hash")]
+    assert rows(campaign, query) == [("operator", "add", None, message, "hash")]
     campaign.close_tasks(["u"])
     campaign.add(tasks=["w"])
     assert campaign.reopen(address="x") == 1

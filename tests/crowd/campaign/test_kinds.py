@@ -47,23 +47,23 @@ def of_pairs(place, factors, prior, **options):
 
 def history(campaign, seed):
     """Everything that a random campaign says on its way; the same calls for equal answers."""
-    rng, told = np.random.default_rng(seed), []
-    told.append(campaign.plan(labels=50, method="greedy"))
+    rng, result = np.random.default_rng(seed), []
+    result.append(campaign.plan(labels=50, method="greedy"))
     for worker, task, _ in campaign.pending_pairs():
         if rng.random() < 0.8:
-            told.append(campaign.submit(worker, task, str(rng.integers(2)), now=1.0))
-    told.append(campaign.release(1))
+            result.append(campaign.submit(worker, task, str(rng.integers(2)), now=1.0))
+    result.append(campaign.release(1))
     for at in range(30):
         offer = campaign.next(WORKERS[rng.integers(N)], now=2.0 + at)
-        told.append(offer)
+        result.append(offer)
         if offer.task is not None and rng.random() < 0.7:
             worker = next(w for w in WORKERS if (w, offer.task) in leased(campaign))
-            told.append(campaign.submit(worker, offer.task, str(rng.integers(2)), now=2.5 + at))
-    told.append(campaign.plan(method="greedy"))
+            result.append(campaign.submit(worker, offer.task, str(rng.integers(2)), now=2.5 + at))
+    result.append(campaign.plan(method="greedy"))
     now = campaign.state()
     figures = summary(now, task_statuses(now))
     return [
-        *told,
+        *result,
         task_statuses(now),
         task_statuses(now, value=3.0),
         figures,
@@ -96,15 +96,15 @@ def leased(campaign):
 )
 def test_a_campaign_of_kinds_says_what_the_one_of_its_table_says(tmp_path, monkeypatch, options):
     factors, prior = crowd()
-    told = []
+    result = []
     for name, made in (("a.db", of_pairs), ("b.db", of_kinds)):
         with made(tmp_path / name, factors, prior, **options) as campaign:
-            told.append(history(campaign, seed=1))
+            result.append(history(campaign, seed=1))
             if made is of_kinds:
                 monkeypatch.setattr(state, "CHUNK_PAIRS", 3 * N)  # 14 parts say what one does
                 now = campaign.state()
-                assert [task_statuses(now), task_statuses(now, value=3.0)] == told[0][-4:-2]
-    assert told[0] == told[1]
+                assert [task_statuses(now), task_statuses(now, value=3.0)] == result[0][-4:-2]
+    assert result[0] == result[1]
 
 
 @pytest.mark.slow
@@ -216,8 +216,8 @@ def test_later_rounds_of_a_large_crowd_keep_every_cap_and_ask_nobody_twice(
         by_hand = Plan(factors.quality(), **beliefs).accuracy((after == 1) | (after == 2)).mean()
         assert found.expected_accuracy == pytest.approx(by_hand, abs=1e-9)
         assert found.bound >= by_hand - 1e-9
-        told = summary(campaign.state(), task_statuses(campaign.state()))
-        assert told["answers"] + told["pending"] == (after > 0).sum()
+        record = summary(campaign.state(), task_statuses(campaign.state()))
+        assert record["answers"] + record["pending"] == (after > 0).sum()
         assert "<html" in render(campaign.state(), name="c")
 
 
@@ -315,13 +315,13 @@ def test_tasks_workers_and_kinds_are_added(tmp_path):
         assert now.settings.best == max(0.9, factors.table.values.max())
         j = TASKS.index(campaign.next("w8").task)  # what they do best, and as unsure as can be
         assert (KINDS[factors.kind[j]], prior[j]) == ("k0", 0.5)
-        for given, told in (
+        for given, message in (
             ({"tasks": ["u2"]}, "kind of task 'u2' must be one that the table .* found none"),
             ({"tasks": [Task("u2", kind="x")]}, "kind of task 'u2' must be .* found 'x'"),
             ({"qualities": {"w8": 0.9}}, "are of kinds of tasks; give it kinds"),
             ({"kinds": more}, "of worker 'w8' on kind 'k0', which the campaign has already"),
         ):
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 campaign.add(**given)
     with of_pairs(tmp_path / "d.db", factors, prior) as campaign:
         for given in ({"kinds": more}, {"tasks": [Task("u2", kind="k0")]}):

@@ -123,8 +123,8 @@ def test_a_minimum_asks_for_one_of_a_group_and_for_nobody_without_room(begin, wh
 
 def test_who_falls_below_the_gate_is_counted_on_for_what_is_out_only(begin):
     gold = {f"g{j}": "1" for j in range(6)}
-    told = [(task, who, "1") for task in gold for who in ("ann", "bob")]
-    options = {"tasks": ["t1", "t2"], "qualities": None, "gold": gold, "gold_answers": told}
+    result = [(task, who, "1") for task in gold for who in ("ann", "bob")]
+    options = {"tasks": ["t1", "t2"], "qualities": None, "gold": gold, "gold_answers": result}
     campaign = begin(min_quality=0.7, prior=0.5, **options)
     campaign.plan(method="best", labels=1)
     ((worker, task, _),) = campaign.pending_pairs()
@@ -278,7 +278,7 @@ def test_two_who_only_help_together_go_together(begin):
     assert worth(begin, 0.0131, **two) == [["ann", "bob"]]
 
 
-def test_what_is_left_out_is_counted_and_said(begin):
+def test_omissions_are_counted_and_reported(begin):
     campaign = begin(tasks=["t1", "t2"], model="independent")
     found = campaign.plan(method="greedy", min_gain=0.3)
     assert sorted(task for _, task in found.pairs) == ["t1", "t2"]
@@ -317,8 +317,8 @@ def test_only_new_pairs_are_left_out(begin):
         )
         assert len(found.pairs) == pairs
         assert found.left_out == 2 - pairs
-        said = f"{2 - pairs} labels left out of a plan that ended so: "
-        assert found.reason.startswith(said) == (pairs == 1)
+        message = f"{2 - pairs} labels left out of a plan that ended so: "
+        assert found.reason.startswith(message) == (pairs == 1)
     # One who adds nothing is left out, and nothing is lost by it.
     equal = {"workers": ["ann", "bob"], "qualities": {"ann": 0.8, "bob": 0.8}, "tasks": ["t1"]}
     found = begin(**equal, model="independent").plan(method="greedy")

@@ -74,7 +74,7 @@ def test_processes_end_after_an_error(tmp_path, monkeypatch):
     assert [process.exitcode for process in team] == [0, 0]
 
 
-def test_who_ended_before_it_was_killed_is_told():
+def test_a_process_that_ended_before_it_was_killed_is_named():
     ended = multiprocessing.get_context("spawn").Process(target=print)
     ended.start()
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # its id is not given away yet
@@ -109,7 +109,7 @@ def test_sixteen_processes_and_kills_lose_nothing(tmp_path):
 
 
 def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
-    told = []
+    result = []
     for place in (str(tmp_path / "c.db"), database):
         qualities = {f"w{i}": 0.6 + 0.05 * i for i in range(6)}
         with Campaign.create(
@@ -136,10 +136,10 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
             seen += [campaign.release(1), campaign.plan(labels=3).pairs]
             seen += turns(campaign)
             seen += [campaign.state().answers.rows(), campaign.review_tasks(close=True)]
-            told.append(seen)
+            result.append(seen)
         with Campaign(place) as campaign:
             assert campaign.state().settings.budget == 30
-    assert told[0] == told[1]
+    assert result[0] == result[1]
 
 
 def turns(campaign):
@@ -147,27 +147,27 @@ def turns(campaign):
     offer = campaign.next("w2", now=1000.0)
     campaign.skip("w2", offer.task, "blurred", now=1001.0)
     second = campaign.next("w2", now=1002.0)
-    told = [offer, second, campaign.submit_and_next("w2", second.task, "1", now=1007.0)]
-    told += [campaign.undo("w2", now=1008.0)]
-    told += [campaign.submit("w2", second.task, "0", now=1009.5)]
+    result = [offer, second, campaign.submit_and_next("w2", second.task, "1", now=1007.0)]
+    result += [campaign.undo("w2", now=1008.0)]
+    result += [campaign.submit("w2", second.task, "0", now=1009.5)]
     campaign.pause(now=1010.0)
-    told += [campaign.next("w4", now=1011.0)]
+    result += [campaign.next("w4", now=1011.0)]
     campaign.pause(False, now=1012.0)
     campaign.block("w4", now=1013.0)
-    told += [campaign.next("w4", now=1014.0)]
+    result += [campaign.next("w4", now=1014.0)]
     with campaign.store.read() as (connection, _):
-        told += connection.exec_driver_sql(  # rounds are noted by the clock
+        result += connection.exec_driver_sql(  # rounds are noted by the clock
             "SELECT who, what, task, detail, address, CASE WHEN at < 2000 THEN at END "
             "FROM audit ORDER BY id"
         ).all()
-        told += connection.exec_driver_sql(
+        result += connection.exec_driver_sql(
             "SELECT answered_at, seconds FROM pair WHERE seconds > 0 ORDER BY place"
         ).all()
-    return told
+    return result
 
 
 @pytest.mark.parametrize("is_made", [True, False])
-def test_a_connection_lost_during_a_commit_is_said_as_it_is(database, tmp_path, is_made):
+def test_a_connection_lost_during_a_commit_is_reported_as_such(database, tmp_path, is_made):
     """Between us and the server the line is cut, once before the server hears it and once after."""
     names = {"ann": 0.9, "bob": 0.8}
     Campaign.create(database, workers=names, tasks=["t1", "t2"], qualities=names).close()

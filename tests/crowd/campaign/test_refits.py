@@ -30,7 +30,7 @@ def hold_to_the_history(campaign):
     """The model, and what the store says of every task, follow from the answers that there are."""
     state = campaign.state()
     known = {task: state.classes[label] for task, label in state.gold.items()}
-    told = Answers.of(
+    result = Answers.of(
         state.gold_answers,
         tasks=sorted(known),
         workers=[w.name for w in state.workers],
@@ -38,7 +38,7 @@ def hold_to_the_history(campaign):
     )
     size = stored_model.fitted_to(len(state.given))
     first = state.answers.select(np.arange(len(state.given)) < size) if size else None
-    fitted = estimate_quality(told, Gold(known, state.classes), like=first).dependence
+    fitted = estimate_quality(result, Gold(known, state.classes), like=first).dependence
     assert (state.model.labels, state.model.choice) == (size, fitted.choice)
     assert state.model.steps == pytest.approx(fitted.steps)
     kept = [t.confidence for t in state.tasks]
@@ -109,8 +109,8 @@ def test_gold_that_comes_while_the_model_is_fitted_is_not_lost(tmp_path, rng, me
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
         one_by_one(campaign, ["w5", "w4"], 19)
         gold = {f"n{j}": "a" for j in range(30)}
-        told = [(task, worker, "ab"[worker == "w5"]) for task in gold for worker in ("w0", "w5")]
-        meanwhile(lambda: campaign.add(gold=gold, gold_answers=told))
+        result = [(task, worker, "ab"[worker == "w5"]) for task in gold for worker in ("w0", "w5")]
+        meanwhile(lambda: campaign.add(gold=gold, gold_answers=result))
         one_by_one(campaign, ["w5", "w4"], 20)
         assert campaign.state().model.gold == 90
         hold_to_the_history(campaign)
@@ -351,7 +351,7 @@ def test_known_labels_of_tasks_say_nothing_of_how_workers_were_chosen(tmp_path, 
 
 
 @pytest.mark.parametrize("model", ["dependent", "independent"])
-def test_what_little_gold_teaches_is_said_of_tasks_that_are_answered(begin, model):
+def test_calibration_by_little_gold_applies_to_answered_tasks(begin, model):
     """The numbers of a dependent model are the usual ones before and after."""
     campaign = begin(
         qualities=None, gold={"g1": "1"}, gold_answers=[("g1", "bob", "1"), ("g1", "cy", "1")],

@@ -223,8 +223,8 @@ def test_a_round_that_is_given_up_frees_its_slots(campaign, crowd):
     assert campaign.release(1) == len(found.pairs) - 5
     assert campaign.state().settings.slots == 5
     assert campaign.pending_pairs() == []
-    told = campaign.add_answers(recorded(crowd, found.pairs[5:6]))
-    assert told["late"] == 1
+    result = campaign.add_answers(recorded(crowd, found.pairs[5:6]))
+    assert result["late"] == 1
     again = campaign.plan(labels=10)
     assert not set(again.pairs) & set(found.pairs[:6])
 
@@ -365,8 +365,8 @@ def test_gold_answers_that_come_later_make_the_qualities_better(campaign, crowd)
     campaign.add(workers=["newcomer"])
     before = {w.name: w.quality for w in campaign.state().workers}
     truth = dict(zip(crowd.gold, map(str, crowd.gold_labels.tolist()), strict=True))
-    told = campaign.add_answers([(task, "newcomer", label) for task, label in truth.items()])
-    assert told["gold"] == 12
+    result = campaign.add_answers([(task, "newcomer", label) for task, label in truth.items()])
+    assert result["gold"] == 12
     after = {w.name: w.quality for w in campaign.state().workers}
     assert after["newcomer"] > before["newcomer"]
     assert campaign.state().settings.answers == 0  # gold answers are no labels bought

@@ -175,7 +175,7 @@ def test_stop_looks_for_nobody_whose_mate_has_the_task(tmp_path):
         assert campaign.plan().pairs == []
 
 
-def test_what_was_proved_of_a_plan_is_not_said_of_a_part_of_it(tmp_path):
+def test_a_proof_of_a_plan_is_not_claimed_for_a_part_of_it(tmp_path):
     names = {f"w{i}": 0.6 + 0.02 * i for i in range(8)}
     with Campaign.create(
         tmp_path / "c.db", workers=names, tasks=TASKS[:6], qualities=names, max_tasks_per_worker=4
@@ -255,7 +255,7 @@ def test_both_commands_give_the_same_verdict_on_the_same_tables(case):
         campaign = crowd_tvcs("campaign", "plan", "c.db", *method)
     assert (assign.exit_code, campaign.exit_code) == ((0, 0) if case in FINE else (2, 2))
     if case not in FINE:
-        said = [done.stderr.splitlines()[-1] for done in (assign, campaign)]
-        assert all(line.startswith("error: ") for line in said)
-        if ".csv:" in said[0]:
-            assert said[0] == said[1]
+        message = [done.stderr.splitlines()[-1] for done in (assign, campaign)]
+        assert all(line.startswith("error: ") for line in message)
+        if ".csv:" in message[0]:
+            assert message[0] == message[1]

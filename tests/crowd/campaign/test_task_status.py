@@ -210,7 +210,7 @@ def test_a_round_plans_a_task_that_next_would_hand_out(begin):
     assert least_of_round(after_one(0.01, **INDEPENDENT).state(), None) == 0.01
 
 
-def test_what_one_of_them_is_paid_is_said(begin):
+def test_the_pay_of_one_worker_is_shown(begin):
     campaign = begin(workers=[Worker("ann", cost=0.5), "bob", "cy"], **INDEPENDENT)
     campaign.submit("ann", campaign.next("ann").task, "1")
     campaign.submit("bob", campaign.next("bob").task, "1")

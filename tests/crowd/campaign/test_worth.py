@@ -125,9 +125,9 @@ ABLE = {
 @pytest.mark.parametrize("why", ABLE)
 def test_a_minimum_that_nobody_may_meet_holds_no_label_back(place, why):
     """Of two labels for t1 one may still come, of cy; ann, who had it, has the other elsewhere."""
-    told = ABLE[why]
-    names = {"ann": 0.9, "bob": told.get("of bob", 0.8), "cy": 0.7}
-    workers = [Worker(name, **{"cost": 1.0} | told.get(name, {})) for name in names]
+    result = ABLE[why]
+    names = {"ann": 0.9, "bob": result.get("of bob", 0.8), "cy": 0.7}
+    workers = [Worker(name, **{"cost": 1.0} | result.get(name, {})) for name in names]
     tasks = [Task("t1", min_workers=3), *(Task(f"t{j}") for j in range(2, 7))]
     options = {"budget": 4, "money": 5.0, "min_quality": 0.5, "lease_seconds": 10.0}
     with Campaign.create(

@@ -137,7 +137,7 @@ def test_a_refresh_that_held_out_gold_is_against_is_refused_unless_forced(herd):
     assert means[0] != means[1]
 
 
-def test_a_refresh_that_nothing_can_be_said_of_is_refused_unless_forced(crowd, tmp_path):
+def test_a_refresh_that_cannot_be_measured_is_refused_unless_forced(crowd, tmp_path):
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
     words = [
         "quality",
@@ -165,8 +165,8 @@ def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
                if one["vote"] == "semi-supervised"}  # fmt: skip
     assert counted <= {0.0, 1.0}
     refused = float(rows["all", "semi-supervised"]["refused"])
-    said = f"worse on held-out gold in {refused:.0f} of 2 splits" in done.stdout
-    assert said == (refused > 0)
+    message = f"worse on held-out gold in {refused:.0f} of 2 splits" in done.stdout
+    assert message == (refused > 0)
     assert rows["all", "weighted"]["refused"] == ""
     majority = rows["all", "majority"]  # a share of votes is no confidence
     assert (
@@ -187,7 +187,7 @@ def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tm
     path.write_text('Oslo, Norway\n5" pipe\n')
     assert crowd_tvcs(*words, "--out", out, "--force").exit_code == 0
     assert read_quality(out / "quality.csv").quality.tasks == ("Oslo, Norway", '5" pipe')
-    for text, said in (
+    for text, message in (
         ("", "must name a task, found none"),
         ("task\n", "must name a task, found none"),
         ("t1\nt2\nt1\n", "'t1' is there twice"),
@@ -196,8 +196,8 @@ def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tm
         path.write_text(text)
         done = crowd_tvcs(*words, "--out", tmp_path / "no")
         assert done.exit_code == 2
-        assert f"tasks.csv{':3' if 'already' in said else ''}" in done.stderr
-        assert said in done.stderr
+        assert f"tasks.csv{':3' if 'already' in message else ''}" in done.stderr
+        assert message in done.stderr
         assert not (tmp_path / "no").exists()
 
 
@@ -429,8 +429,8 @@ def test_a_vote_over_more_labels_than_fit_into_memory_is_refused_first(tmp_path,
     monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32 - 1)
     done = crowd_tvcs("vote", path, "--out", tmp_path / "out")
     assert done.exit_code == 2
-    said = "its 50 tasks x 50 labels take 78.12 KiB: group texts or names into few classes"
-    assert said in done.stderr
+    message = "its 50 tasks x 50 labels take 78.12 KiB: group texts or names into few classes"
+    assert message in done.stderr
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32)
     assert crowd_tvcs("vote", path, "--out", tmp_path / "out").exit_code == 0

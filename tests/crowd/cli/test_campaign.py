@@ -82,13 +82,13 @@ def test_from_gold_answers_to_labels(store):
     header, *new = list(csv.reader(more.stdout.splitlines()))
     assert header == ["worker", "task"]
     assert not {tuple(pair) for pair in new} & {tuple(pair) for pair in pairs}
-    told = json.loads(run("status", store, "--json").stdout)
-    assert told["answers"] == 8
-    assert told["pending"] == len(new)
-    assert told["budget"] == 14
-    assert told["left"] == 14 - 8 - len(new)
-    assert 0.5 < told["expected_accuracy"] < 1.0
-    assert [one["task"] for one in told["task"]] == [f"t{i}" for i in range(8)]
+    record = json.loads(run("status", store, "--json").stdout)
+    assert record["answers"] == 8
+    assert record["pending"] == len(new)
+    assert record["budget"] == 14
+    assert record["left"] == 14 - 8 - len(new)
+    assert 0.5 < record["expected_accuracy"] < 1.0
+    assert [one["task"] for one in record["task"]] == [f"t{i}" for i in range(8)]
     assert "expected accuracy" in run("status", store).stdout
     assert list(csv.reader(run("pending", store).stdout.splitlines()))[1:] == new
     exported = run("export-answers", store)
@@ -141,15 +141,15 @@ def test_workers_and_tasks_are_added(store):
     done = run("add", store, "--workers", "more.csv", "--tasks", "new.csv")
     assert done.exit_code == 0, done.stderr
     assert "1 workers and 1 tasks added" in done.stderr
-    told = json.loads(run("status", store, "--json").stdout)
-    assert (told["workers"], told["tasks"]) == (5, 9)
+    record = json.loads(run("status", store, "--json").stdout)
+    assert (record["workers"], record["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
     assert again.exit_code == 2
     assert again.stderr.startswith("error: worker 'zoe' is in the campaign already, with a cost ")
     assert "nothing to add" in run("add", store).stderr
 
 
-def test_what_else_is_added_is_said_and_so_are_strangers(folder):
+def test_other_additions_and_strangers_are_reported(folder):
     """Gold answers without any gold ended in an error of the database."""
     Path("quality.csv").write_text("worker,quality\nann,.9\n")
     run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv", "--classes", "no,yes")
@@ -421,10 +421,10 @@ def test_a_task_that_nobody_answered_has_no_label(store):
     label, sure, answers = rows.pop(task)
     assert (label, answers) == ("yes", "1")
     assert set(map(tuple, rows.values())) == {("", "", "0")}
-    told = json.loads(run("status", store, "--json").stdout)
-    assert told["expected_accuracy"] == pytest.approx(float(sure))
-    assert told["unlabelled"] == 7
-    none = {one["task"]: one for one in told["task"]}
+    record = json.loads(run("status", store, "--json").stdout)
+    assert record["expected_accuracy"] == pytest.approx(float(sure))
+    assert record["unlabelled"] == 7
+    none = {one["task"]: one for one in record["task"]}
     assert all(none[name]["label"] is none[name]["confidence"] is None for name in rows)
     shown = run("status", store)
     assert "7 of 8 tasks have no answers and so no label" in shown.stderr

@@ -26,8 +26,8 @@ def test_turns_of_one_worker(store):
     assert "paused                      True\n" in run("status", store).stdout
     assert run("resume", store).stderr == "tasks are handed out again\n"
     assert "worker 'bob' gets no more tasks" in run("pause", store, "--worker", "bob").stderr
-    told = run("status", store).stdout
-    assert ("paused" in told, "workers blocked                1\n" in told) == (False, True)
+    result = run("status", store).stdout
+    assert ("paused" in result, "workers blocked                1\n" in result) == (False, True)
     assert "gives this worker no more" in run("next", store, "--worker", "bob").stderr
     run("submit", store, "--worker", "ann", "--task", second, "--label", "yes")
     run("export-answers", store, "--out", "answers.csv")

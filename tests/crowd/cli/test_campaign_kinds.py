@@ -76,7 +76,7 @@ def test_a_large_campaign_of_kinds_runs_from_the_first_plan_to_the_labels(monkey
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "told"),
+    ("change", "words", "message"),
     [
         (
             "t99,k7",
@@ -93,13 +93,13 @@ def test_a_large_campaign_of_kinds_runs_from_the_first_plan_to_the_labels(monkey
         ("", ("--tasks", "tasks.csv"), "or --kinds with --tasks"),
     ],
 )
-def test_kinds_and_tasks_that_do_not_fit_are_refused_in_one_line(tmp_path, change, words, told):
+def test_kinds_and_tasks_that_do_not_fit_are_refused_in_one_line(tmp_path, change, words, message):
     with (tmp_path / "tasks.csv").open("a", encoding="utf-8") as file:
         file.write(f"\n{change}")
     (tmp_path / "bare.csv").write_text("task\nt00\n")
     done = run("init", "c.db", *words)
     assert done.exit_code == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "c.db").exists()
 
@@ -110,7 +110,7 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     (tmp_path / "bare.csv").write_text("task\nu1\n")
     (tmp_path / "new.csv").write_text("worker,kind,quality\nw0,k9,.8\n")
     (tmp_path / "names.csv").write_text("worker\nw9\n")
-    for words, told in (
+    for words, message in (
         (("--tasks", "more.csv"), "the kind of task 'u2' must be one that the table of kinds has"),
         (("--tasks", "bare.csv"), "the kind of task 'u1' must be one that the table of kinds has"),
         (("--quality", "quality.csv"), "are of kinds of tasks; give it kinds"),
@@ -118,7 +118,7 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     ):
         done = run("add", "c.db", *words)
         assert done.exit_code == 2
-        assert told in done.stderr
+        assert message in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
     done = run("add", "c.db", "--kinds", "new.csv", "--tasks", "more.csv", "--workers", "names.csv")
     assert done.exit_code == 0, done.stderr
@@ -126,5 +126,5 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     each = json.loads(run("status", "c.db", "--json").stdout)["task"]
     assert {"u1", "u2"} <= {one["task"] for one in each}
     assert all(one["label"] is one["confidence"] is None for one in each)  # nobody answered yet
-    told = run("review", "c.db").stdout
-    assert {"u1", "u2"} <= {line.split()[-1] for line in told.splitlines() if line}
+    message = run("review", "c.db").stdout
+    assert {"u1", "u2"} <= {line.split()[-1] for line in message.splitlines() if line}

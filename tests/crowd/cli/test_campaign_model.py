@@ -51,11 +51,11 @@ def test_status_shows_claimed_beside_reached(folder):
     assert "ten answers carry the information of" in shown
     assert "3 labels" in shown
     assert "by confidence" in shown
-    told = json.loads(run("status", "c.db", "--json").stdout)
-    assert [one["labels"] for one in told["gold"]["by_labels"]] == [1, 2, 3, 5, None]
-    assert all(c["low"] <= c["accuracy"] <= c["high"] for c in told["gold"]["by_confidence"])
-    assert told["model"] == "dependent"
-    assert told["min_gain"] == 0.01
+    record = json.loads(run("status", "c.db", "--json").stdout)
+    assert [one["labels"] for one in record["gold"]["by_labels"]] == [1, 2, 3, 5, None]
+    assert all(c["low"] <= c["accuracy"] <= c["high"] for c in record["gold"]["by_confidence"])
+    assert record["model"] == "dependent"
+    assert record["min_gain"] == 0.01
 
 
 def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(folder):
@@ -66,13 +66,17 @@ def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(
     made = init("--error-model", "independent", "--target", 0.9)
     assert made.exit_code == 0, made.stderr
     assert "ten labels" not in made.stderr
-    told = json.loads(run("status", "c.db", "--json").stdout)
-    assert (told["model"], told["dependence"], told["min_gain"]) == ("independent", None, None)
-    assert any("with 3 labels per task" in line for line in told["gold"]["warnings"])
+    record = json.loads(run("status", "c.db", "--json").stdout)
+    assert (record["model"], record["dependence"], record["min_gain"]) == (
+        "independent",
+        None,
+        None,
+    )
+    assert any("with 3 labels per task" in line for line in record["gold"]["warnings"])
     assert "warning: with 3 labels per task" in run("status", "c.db").stdout
 
 
-def test_a_target_that_gold_does_not_show_is_said(folder):
+def test_a_target_that_gold_does_not_confirm_is_reported(folder):
     write_gold(folder, 80, right=0.4)
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr
@@ -82,7 +86,7 @@ def test_a_target_that_gold_does_not_show_is_said(folder):
 
 
 @pytest.mark.parametrize("n_gold", [1, 2])
-def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
+def test_less_than_ten_gold_answers_measure_nothing(folder, n_gold):
     write_gold(folder, n_gold)
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr

@@ -332,7 +332,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, sigint_of_a_terminal):
     assert not out.exists()
 
 
-def test_a_time_limit_that_strikes_is_said(tmp_path):
+def test_a_time_limit_that_strikes_is_reported(tmp_path):
     crowd_tvcs("simulate", "--workers", 20, "--tasks", 60, "--out", tmp_path / "crowd")
     table = tmp_path / "crowd" / "quality.csv"
     done = assign(table, tmp_path / "out", "--budget", 100, "--time-limit", 0.001)
@@ -353,9 +353,9 @@ def test_a_command_without_a_word_after_it_prints_its_help(words, one, monkeypat
     monkeypatch.setattr("sys.argv", ["crowd-tvcs", *words])
     with pytest.raises(SystemExit) as ended:
         shell.run(app)
-    told = capsys.readouterr()
-    assert (ended.value.code, told.out) == (2, "")
-    assert one in told.err
+    message = capsys.readouterr()
+    assert (ended.value.code, message.out) == (2, "")
+    assert one in message.err
 
 
 def test_a_method_that_a_cheap_one_beats_says_so(tmp_path):

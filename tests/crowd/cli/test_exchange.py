@@ -43,7 +43,7 @@ def test_a_plan_goes_to_the_tool_and_its_answers_come_back(tool, plan, tmp_path)
     assert {"'=SUM(A1)", "'+1,1"} <= {cell for row in answers for cell in row.values()}
 
 
-def test_what_is_left_out_is_said_and_recorded(tmp_path):
+def test_omissions_are_reported_and_recorded(tmp_path):
     lines = [
         {"task": "1", "_session_id": f"s{k}", "answer": given, "accept": ["a"]}
         for k, given in enumerate(["accept", "reject", "ignore", "ignore"])
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_said_and_recorded(tmp_path):
     assert crowd_tvcs(*words, "--force").exit_code == 0
 
 
-def test_tasks_without_a_worker_are_said(plan, tmp_path):
+def test_tasks_without_a_worker_are_reported(plan, tmp_path):
     rows = [{"task": "'+1,1", "text": "a"}, {"task": "t2", "text": "b"}, {"task": "t3", "text": ""}]
     tools.write(tmp_path / "tasks.csv", rows)
     done = crowd_tvcs(

@@ -102,28 +102,28 @@ def test_what_was_changed_by_hand_is_found(crowd, monkeypatch, name, change, wor
     path.write_text(changed)
     done = crowd_tvcs("verify", crowd / "out")
     assert done.exit_code == 1
-    told = [line for line in done.stderr.splitlines() if "SHA-256" not in line]
-    assert words in "\n".join(told)
+    result = [line for line in done.stderr.splitlines() if "SHA-256" not in line]
+    assert words in "\n".join(result)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--kinds", "kinds.csv"), "--kinds needs --tasks"),
         (("quality.csv", "--kinds", "kinds.csv"), "give QUALITY or --kinds, not both"),
         ((), "must have QUALITY, or --kinds with --tasks"),
     ],
 )
-def test_one_crowd_is_asked_for(crowd, monkeypatch, words, told):
+def test_one_crowd_is_asked_for(crowd, monkeypatch, words, message):
     monkeypatch.chdir(crowd)
     done = crowd_tvcs("assign", *words, "--out", "out")
     assert done.exit_code == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--forced", "pairs.csv"), "--forced is for crowds whose workers x tasks are at most 100"),
         (("--money", 5), "--money is for crowds"),
@@ -131,9 +131,11 @@ def test_one_crowd_is_asked_for(crowd, monkeypatch, words, told):
         (("--method", "fast"), "the method fast does not honour kinds; these do: best"),
     ],
 )
-def test_what_only_a_table_can_have_is_refused_for_a_large_crowd(crowd, monkeypatch, words, told):
+def test_what_only_a_table_can_have_is_refused_for_a_large_crowd(
+    crowd, monkeypatch, words, message
+):
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
     done = in_factors(crowd, "assign", *words, "--out", crowd / "out")
     assert done.exit_code == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert not (crowd / "out").exists()

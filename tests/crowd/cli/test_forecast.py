@@ -56,11 +56,11 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     (folder / "dependence.json").write_text((folder / "other.json").read_text())
     done = assign("--out", "plan", *words)
     assert done.exit_code == 0, done.stderr
-    told = summary_of(folder / "plan")
-    forecast = told["forecast"]
+    record = summary_of(folder / "plan")
+    forecast = record["forecast"]
     assert forecast["gold_tasks"] == 50
     assert forecast["low"] < forecast["accuracy"] < forecast["high"]
-    assert told["expected_accuracy"] < forecast["accuracy"] <= told["expected_accuracy"] + 0.06
+    assert record["expected_accuracy"] < forecast["accuracy"] <= record["expected_accuracy"] + 0.06
     assert f"predicted accuracy {forecast['accuracy']:.3f} (95 % interval" in done.stderr
     page = (folder / "plan" / "report.html").read_text()
     assert f"{100 * forecast['low']:.2f} % to {100 * forecast['high']:.2f} %" in page
@@ -71,26 +71,26 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     command = page.split("<pre>crowd-tvcs assign ")[1].split(" --out DIR")[0]
     again = CliRunner().invoke(app, ["assign", *shlex.split(command), "--out", "again"])
     assert again.exit_code == 0, again.stderr
-    assert summary_of(folder / "again") == told
+    assert summary_of(folder / "again") == record
 
 
 def test_what_is_foreseen_cannot_be_altered(folder):
     assert assign("--out", "plan", "--dependence", "other.json").exit_code == 0
-    told = summary_of(folder / "plan")
+    record = summary_of(folder / "plan")
     for name, value in (("accuracy", 0.99), ("low", 0.8), ("high", 0.9999), ("gold_tasks", 500)):
-        altered = told | {"forecast": told["forecast"] | {name: value}}
+        altered = record | {"forecast": record["forecast"] | {name: value}}
         (folder / "plan" / "summary.json").write_text(json.dumps(altered))
         assert any(f"forecast, '{name}'" in line for line in verify(folder / "plan").violations)
-    del told["forecast"]
-    (folder / "plan" / "summary.json").write_text(json.dumps(told))
+    del record["forecast"]
+    (folder / "plan" / "summary.json").write_text(json.dumps(record))
     assert any("forecast: is missing" in line for line in verify(folder / "plan").violations)
 
 
 @pytest.mark.parametrize("least", [0.3, 0.5])
 def test_verify_believes_honest_plans_of_large_teams_of_several_classes(folder, rng, least):
     """Their accuracies are drawn: what is forecast follows from those that the plan says."""
-    told = replace(TOLD, labels=(1, 2, 5), best=(0.85, 0.8, 0.7), usual=0.5)
-    model = Dependence(forecast_model=told, source="gold", gold=50)
+    result = replace(TOLD, labels=(1, 2, 5), best=(0.85, 0.8, 0.7), usual=0.5)
+    model = Dependence(forecast_model=result, source="gold", gold=50)
     (folder / "other.json").write_text(json.dumps(model.as_json()))
     rows = [f"w{i},{q:.3f}" for i, q in enumerate(rng.uniform(least, least + 0.2, 14))]
     (folder / "quality.csv").write_text("\n".join(["worker,t1", *rows, ""]))
@@ -108,8 +108,8 @@ def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
     words = ("--dependence", "other.json", "--common-error", 0.1)
     done = assign("--out", "other", *words)
     assert done.exit_code == 0
-    said = "other.json: no accuracy forecast, which is for its own common error only, 0.200"
-    assert said in done.stderr.splitlines()
+    message = "other.json: no accuracy forecast, which is for its own common error only, 0.200"
+    assert message in done.stderr.splitlines()
     assert "forecast" not in summary_of(folder / "other")
     assert not any("forecast" in line for line in verify(folder / "other").violations)
     (folder / "other.json").write_text(json.dumps(Dependence(plan_error=0.2).as_json()))
@@ -138,10 +138,10 @@ def test_a_file_of_the_common_error_foresees_as_one_of_dependence(folder):
         ("alone", ("--common-error", "other.json", "--error-model", "independent")),
     ):
         assert assign("--out", name, *words).exit_code == 0
-    told = summary_of(folder / "dependence")
-    assert "forecast" in told
-    assert summary_of(folder / "error") == told
-    without = {name: value for name, value in told.items() if name != "forecast"}
+    summary_record = summary_of(folder / "dependence")
+    assert "forecast" in summary_record
+    assert summary_of(folder / "error") == summary_record
+    without = {name: value for name, value in summary_record.items() if name != "forecast"}
     assert summary_of(folder / "number") == summary_of(folder / "alone") == without
     record = json.loads((folder / "error" / "run.json").read_text())
     read = [one["file"] for one in record["inputs"]]
@@ -205,6 +205,6 @@ def test_crowds_planned_in_factors_say_that_nothing_is_foreseen(folder, monkeypa
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
         done = CliRunner().invoke(app, [*command, *crowd])
         assert done.exit_code == 0, done.stderr
-        said = "no accuracy forecast for large crowds with --kinds"
-        assert f"other.json: {said}" in done.stderr.splitlines()
+        message = "no accuracy forecast for large crowds with --kinds"
+        assert f"other.json: {message}" in done.stderr.splitlines()
         assert "forecast" not in done.stdout

@@ -95,8 +95,8 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     for j, y in enumerate(truth):
         for w, q in (("m1", 0.8), ("m2", 0.7), ("ann", 0.8), ("bob", 0.9)):
             if w[0] == "m" or j < 30:
-                said = y if rng.random() < q else (y + rng.integers(1, 3)) % 3
-                lines.append(f"t{j:02d},{w},{names[said]}")
+                message = y if rng.random() < q else (y + rng.integers(1, 3)) % 3
+                lines.append(f"t{j:02d},{w},{names[message]}")
     (folder / "answers.csv").write_text("\n".join(lines))
     gold = [f"t{j:02d},{names[y]}" for j, y in enumerate(truth[:30])]
     (folder / "gold.csv").write_text("\n".join(["task,label", *gold]))
@@ -223,8 +223,8 @@ def test_the_cheapest_plan_that_gold_confirms_is_named(crowd, tmp_path):
     assert f"({last['people']} labels for" in sure.stdout or last["people"] == "0"
     assert float(last["low"]) >= 0.6
     assert json.loads((tmp_path / "sure" / "run.json").read_text())["parameters"]["random_gold"]
-    said = command(crowd, tmp_path / "chosen", "--right-share", 0.6)
-    assert "is not proved, as it takes the gold for a random sample" in said.stdout
+    message = command(crowd, tmp_path / "chosen", "--right-share", 0.6)
+    assert "is not proved, as it takes the gold for a random sample" in message.stdout
     assert {row["confirmed"] for row in rows_of(tmp_path / "chosen" / "plans.csv")} == {"no"}
     plain = command(crowd, tmp_path / "plain")
     assert "right labels" not in plain.stdout
@@ -257,7 +257,7 @@ def test_a_share_that_nothing_can_show_is_refused(crowd, tmp_path):
     assert not (tmp_path / "only").exists()
 
 
-def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
+def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     gold = (crowd / "gold.csv").read_text().splitlines()
     label = gold[1].split(",")[1]
     some = [gold[0], *[line for line in gold[1:] if line.endswith(f",{label}")][:6]]

@@ -111,7 +111,7 @@ def test_what_if_knows_the_classes(tables):
         (("--classes", 3, "--tasks", "tasks.csv"), "found 'prior'"),
     ],
 )
-def test_what_does_not_fit_is_said(tables, words, message):
+def test_options_that_do_not_fit_are_refused(tables, words, message):
     write(tables / "tasks.csv", [["task", "prior"], ["t1", "0.4"]])
     given = [tables / w if str(w).endswith(".csv") else w for w in words]
     done = crowd_tvcs("assign", tables / "quality.csv", "--out", tables / "plan", *given)

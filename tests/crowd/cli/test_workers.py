@@ -72,7 +72,7 @@ def test_the_same_command_writes_the_same_bytes(crowd, tmp_path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
-def test_without_times_the_rest_is_said(crowd, tmp_path):
+def test_without_times_the_rest_is_reported(crowd, tmp_path):
     rows = rows_of(crowd / "a.csv")
     text = "".join(f"{r['task']},{r['worker']},{r['label']}\n" for r in rows)
     (tmp_path / "a.csv").write_text("task,worker,label\n" + text)

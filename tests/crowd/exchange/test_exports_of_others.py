@@ -120,17 +120,17 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_every_refusal_names_what_to_do_and_that_works(name, tmp_path):
-    tool, before, said, after, options = REFUSED[name]
+    tool, before, message, after, options = REFUSED[name]
     path = tmp_path / "x"
     path.write_text(before, encoding="utf-8")
-    if said is None:
-        said, asked = (
+    if message is None:
+        message, asked = (
             "must be one of the classes 'dog', found 'cat'; --classes",
             {"classes": ["dog"]},
         )
     else:
         asked = {}
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         import_answers(path, tool, **asked)
     path.write_text(after, encoding="utf-8")
     found = import_answers(path, tool, **options)

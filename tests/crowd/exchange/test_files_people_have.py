@@ -273,7 +273,7 @@ def test_nothing_is_skipped_where_nothing_is_bad(tool, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--money", "$.15"), ""),
         (("--money", "fifteen"), "must be a number such as 0.05 or $0.05, found 'fifteen'"),
@@ -281,16 +281,16 @@ def test_nothing_is_skipped_where_nothing_is_bad(tool, tmp_path):
         (("--prior", "half"), "must be a number such as .5 or 50 %, found 'half'"),
     ],
 )
-def test_prices_and_shares_may_have_their_signs(words, said, tmp_path):
+def test_prices_and_shares_may_have_their_signs(words, message, tmp_path):
     (tmp_path / "q.csv").write_text("worker,t1,t2\nann,90 %,80%\nbob,60%,0.6\n")
     (tmp_path / "w.csv").write_text("worker,cost\nann,$0.05\nbob,0.07 $\n")
     done = crowd_tvcs(
         *("assign", tmp_path / "q.csv", "--workers", tmp_path / "w.csv", *words),
         *("--out", tmp_path / "o", "--max-workers-per-task", "1"),
     )
-    assert done.exit_code == (2 if said else 0), done.stderr
-    assert said in done.stderr
-    if not said:
+    assert done.exit_code == (2 if message else 0), done.stderr
+    assert message in done.stderr
+    if not message:
         plain = [word.replace("$", "").replace("50 %", ".5") for word in words]
         (tmp_path / "q.csv").write_text("worker,t1,t2\nann,.9,.8\nbob,.6,.6\n")
         (tmp_path / "w.csv").write_text("worker,cost\nann,0.05\nbob,0.07\n")
@@ -353,11 +353,11 @@ def test_columns_that_share_no_label_are_found_as_by_comparing_all(tmp_path):
         path.write_text("\n".join(map(",".join, rows)) + "\n")
         try:
             import_answers(path, "wide")
-            said = ""
+            message = ""
         except DataError as error:
-            said = str(error)
-        assert ("shares no label" in said) == bool(odd), (cells, said)
-        assert not odd or f"'{odd[0]}' shares no label" in said
+            message = str(error)
+        assert ("shares no label" in message) == bool(odd), (cells, message)
+        assert not odd or f"'{odd[0]}' shares no label" in message
 
 
 @pytest.mark.parametrize("tool", ["label-studio", "argilla", "doccano"])

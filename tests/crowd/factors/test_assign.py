@@ -159,8 +159,8 @@ def test_minimums_are_met_where_any_teams_can_meet_them(rng):
     assert (found.answers >= tight.min_workers_per_task).all()
     able = int(np.minimum(9, plan.room[0]).sum())  # nobody has more tasks than they may label
     asked = int(np.minimum(most, 2).sum())
-    told = f"asks for {asked} answers on tasks .* get {able}: {asked - able} too few"
-    with pytest.raises(ValueError, match=told):
+    message = f"asks for {asked} answers on tasks .* get {able}: {asked - able} too few"
+    with pytest.raises(ValueError, match=message):
         Plan(plan.factors, min_workers_per_task=np.minimum(most, 2), max_tasks_per_worker=9)
 
 
@@ -191,7 +191,7 @@ def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_
 
 
 @pytest.mark.parametrize(
-    ("excluded", "least", "told"),
+    ("excluded", "least", "message"),
     [
         (([0], [7]), 0, "workers of excluded must be from 0 to 5, found 7"),
         (([0], [-1]), 0, "workers of excluded must be from 0 to 5, found -1"),
@@ -203,10 +203,10 @@ def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_
         (([4], [1]), 1, "must be 0 of tasks of excluded pairs, but that of task 't4' is 1"),
     ],
 )
-def test_excluded_pairs_that_cannot_be_are_refused(excluded, least, told):
+def test_excluded_pairs_that_cannot_be_are_refused(excluded, least, message):
     factors = crowd(6, 30, 3)[1].factors
     pairs = tuple(np.array(numbers) for numbers in excluded)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         factors = Factors(factors.table, factors.tasks, factors.kind, pairs)
         Plan(factors, min_workers_per_task=least)
 

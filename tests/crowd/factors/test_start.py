@@ -134,7 +134,7 @@ def test_large_teams_are_as_large_as_the_budget_allows():
     check_as_good(dense, found)
 
 
-def test_sampled_teams_are_said_to_be_sampled_and_never_certified():
+def test_sampled_teams_are_reported_as_sampled_and_never_certified():
     options = {"n_classes": 3, "budget": 4 * 14, "max_workers_per_task": 14, "loads": 4}
     found = assign(crowd(16, 4, **options)[1], "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 12  # more outcomes than are listed

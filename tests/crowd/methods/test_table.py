@@ -56,8 +56,8 @@ def test_what_a_plan_may_demand_is_honoured_by_a_quick_method(demand):
 
 
 def test_the_help_names_every_method_with_its_hint():
-    said = "best (with a bound on what any plan can reach), fast (under a second), greedy"
-    assert choices(METHODS.values()).startswith(said)
+    message = "best (with a bound on what any plan can reach), fast (under a second), greedy"
+    assert choices(METHODS.values()).startswith(message)
     for command in ("assign", "what-if"):
         assert f"{choices(METHODS.values())}." in shown(command, "--help")
     assert f"As for assign: {', '.join(METHODS)}." in shown("campaign", "plan", "--help")
@@ -112,9 +112,7 @@ def test_a_report_says_what_the_method_does():
     assert "hand-made" in render(assignment_by("hand-made"), caps=caps, **words)
 
 
-def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
-    tmp_path, monkeypatch
-):
+def test_the_plan_of_a_new_method_is_verified_and_unchecked_parts_are_named(tmp_path, monkeypatch):
     class Mine(Method):
         function = staticmethod(
             lambda plan, *, rng, deadline: Assignment(
@@ -135,6 +133,6 @@ def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
     assert done.exit_code == 2
     assert f"parameters.method must be one of {', '.join(METHODS)}, found 'mine'" in done.stderr
     path = tmp_path / "plan" / "summary.json"
-    told = json.loads(path.read_text())
-    path.write_text(json.dumps(told | {"expected_accuracy": 0.9}))
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"expected_accuracy": 0.9}))
     assert any("expected_accuracy" in line for line in verify(tmp_path / "plan").violations)

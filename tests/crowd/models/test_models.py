@@ -29,18 +29,21 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior as vote_posterior
 
 
-def answers_of(said, classes=("0", "1")):
+def answers_of(message, classes=("0", "1")):
     """Answers of models (rows) to tasks (columns), -1 for none, to gold first."""
-    i, j = np.nonzero(said >= 0)
-    names = [f"t{x:04d}" for x in range(said.shape[1])], [f"m{x}" for x in range(said.shape[0])]
-    return Answers(*names, classes, j, i, said[i, j])
+    i, j = np.nonzero(message >= 0)
+    names = (
+        [f"t{x:04d}" for x in range(message.shape[1])],
+        [f"m{x}" for x in range(message.shape[0])],
+    )
+    return Answers(*names, classes, j, i, message[i, j])
 
 
 def test_models_alone_in_their_families_are_judged_as_the_weighted_vote_judges_workers(rng):
     """The same gold and the same answers: the same chances, whoever labels."""
     truth = rng.integers(0, 2, 300)
-    said = np.where(rng.random((4, 300)) < [[0.9], [0.8], [0.7], [0.6]], truth, 1 - truth)
-    answers = answers_of(said)
+    message = np.where(rng.random((4, 300)) < [[0.9], [0.8], [0.7], [0.6]], truth, 1 - truth)
+    answers = answers_of(message)
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(150)})
     found = fit_models(answers, gold, {f"m{i}": f"f{i}" for i in range(4)})
     skill = estimate_quality(answers, gold, like=answers)
@@ -51,14 +54,14 @@ def test_models_alone_in_their_families_are_judged_as_the_weighted_vote_judges_w
 
 def test_answers_of_one_family_count_less_than_those_of_several(rng):
     truth = rng.integers(0, 2, 200)
-    said = np.where(rng.random((3, 200)) < 0.8, truth, 1 - truth)
+    message = np.where(rng.random((3, 200)) < 0.8, truth, 1 - truth)
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(9)})  # too little to fit anything
     sure = []
     for families in ("fff", "ffg", "fgh"):
         of = {f"m{i}": name for i, name in enumerate(families)}
-        found = fit_models(answers_of(said), gold, of)
+        found = fit_models(answers_of(message), gold, of)
         assert not found.is_fitted
-        agreed = (said == said[0]).all(axis=0)
+        agreed = (message == message[0]).all(axis=0)
         sure.append(found.posterior[agreed].max(axis=1)[-1])
     assert sure == sorted(sure)
     assert sure[0] < sure[-1] - 0.01
@@ -141,9 +144,9 @@ def test_confidence_that_boasts_is_taken_down_and_that_tells_nothing_is_not_used
             for j in range(n) for w in names]  # fmt: skip
     answers = Answers.of(rows)
     place = {t: j for j, t in enumerate(answers.tasks)}
-    said = np.array([stated[w][place[t]] for t, w, _ in answers.rows()])
+    message = np.array([stated[w][place[t]] for t, w, _ in answers.rows()])
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(400)})
-    found = calibrate(answers, gold, said)
+    found = calibrate(answers, gold, message)
     who, j = answers.worker_of, answers.task_of
     knows = who == answers.workers.index("knows")
     quality = 1 / (1 + np.exp(-logit(found.skill.mean)[who] - found.shift))
@@ -220,22 +223,22 @@ def llms(rng, n_tasks=700, n_classes=3, families=(3, 3)):
     truth = rng.integers(0, n_classes, n_tasks)
     shape, eye = (n_tasks, n_classes), np.eye(n_classes)
     common = 1.1 * rng.standard_normal(shape) + 0.3 * rng.standard_normal(eye.shape)[truth]
-    said = []
+    message = []
     for size in families:
         of_family = 0.7 * rng.standard_normal(shape) + 0.5 * rng.standard_normal(eye.shape)[truth]
         level = rng.uniform(1.0, 2.2)
         for _ in range(size):
             own = 0.4 * rng.standard_normal(shape)
-            said.append((level * eye[truth] + common + of_family + own).argmax(axis=1))
-    return truth, np.array(said)
+            message.append((level * eye[truth] + common + of_family + own).argmax(axis=1))
+    return truth, np.array(message)
 
 
 def test_of_models_that_err_together_no_more_is_claimed_than_is_reached(rng):
     """By shares of mistakes .05 too much was claimed on the mean of such crowds, .16 at most."""
     gaps, sure, right = [], 0, 0
     for _ in range(6):
-        truth, said = llms(rng)
-        answers = answers_of(said, ("a", "b", "c"))
+        truth, message = llms(rng)
+        answers = answers_of(message, ("a", "b", "c"))
         gold = Gold({f"t{j:04d}": "abc"[truth[j]] for j in range(150)}, "abc")
         found = fit_models(answers, gold, {f"m{i}": f"f{i // 3}" for i in range(6)})
         chances, y = found.posterior[150:], truth[150:]
@@ -336,7 +339,7 @@ def test_simulated_arguments_out_of_range_are_named(arguments, message):
         simulate_models(**arguments)
 
 
-def test_simulated_workers_are_as_good_as_they_are_said_to_be_and_err_together():
+def test_simulated_workers_are_as_good_as_given_and_err_together():
     crowd = simulate_models(
         4, 20_000, families=(3, 3), shared_within=0.8, shared_across=0.5, n_gold=0, rng=1
     )
@@ -354,8 +357,8 @@ def handed_with(claim, hits, *, agreed="11", target=0.9):
     """Two models and 40 gold tasks of which `claim` is claimed and `hits` are right."""
     truth = np.ones(40, dtype=int)
     truth[hits:] = 0
-    said = np.full((2, 60), int(agreed[0]))
-    answers = answers_of(said)
+    message = np.full((2, 60), int(agreed[0]))
+    answers = answers_of(message)
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(40)}, ["0", "1"])
     found = fit_models(answers, gold, {"m0": "f", "m1": "g"})
     chances = np.tile([1 - claim, claim], (40, 1))
@@ -366,7 +369,7 @@ def handed_with(claim, hits, *, agreed="11", target=0.9):
     return DeferredTasks(found, open_tasks(found), np.full(60, 0.8), target, 5)
 
 
-def test_where_gold_is_against_a_claim_it_is_said_and_nobody_is_not_enough():
+def test_a_claim_that_gold_contradicts_is_reported_and_needs_somebody():
     """A task was .96 sure and needed nobody, while the summary knew of .808 reached."""
     good = handed_with(0.95, 38)
     assert good.doubt == ""
@@ -400,11 +403,11 @@ def test_what_no_gold_task_is_like_needs_people_whatever_is_claimed():
 
 
 def test_tasks_that_no_model_has_answered_have_no_label():
-    said = np.ones((2, 60), dtype=int)
-    said[:, -1] = -1
-    said[0, :20] = 0
+    message = np.ones((2, 60), dtype=int)
+    message[:, -1] = -1
+    message[0, :20] = 0
     gold = Gold({f"t{j:04d}": str(j % 2) for j in range(30)}, ["0", "1"])
-    found = fit_models(answers_of(said), gold, {"m0": "f", "m1": "g"})
+    found = fit_models(answers_of(message), gold, {"m0": "f", "m1": "g"})
     *_, last = DeferredTasks(found, open_tasks(found), None, 0.9, 5).rows()
     assert last[:4] == ["t0059", 0, "", ""]
 

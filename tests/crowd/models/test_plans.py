@@ -45,9 +45,9 @@ def test_labels_of_people_to_come_are_as_often_right_as_by_all_their_answers(rng
     for row, y, q, n in zip(chances, truth, accuracy, people, strict=True):
         matrix = np.full((3, 3), (1 - q) / 2) + np.eye(3) * (q - (1 - q) / 2)
         total = 0.0
-        for said in product(range(3), repeat=int(n)):
-            joint = row * matrix[:, list(said)].prod(axis=1)
-            total += (joint.argmax() == y) * matrix[y, list(said)].prod()
+        for message in product(range(3), repeat=int(n)):
+            joint = row * matrix[:, list(message)].prod(axis=1)
+            total += (joint.argmax() == y) * matrix[y, list(message)].prod()
         expected.append(total)
     assert_allclose(right_with_people(chances, truth, accuracy, people), expected, atol=1e-9)
 
@@ -154,17 +154,17 @@ def test_a_plan_is_confirmed_only_if_all_that_leave_more_to_people_are():
     assert confirmed(plans, 0.9) == 1
     assert confirmed(plans, 0.96) == 0
     assert confirmed(plans, 0.5) == 3
-    said = describe_plans(plans, 0.9)
-    assert said.startswith("a share of 0.9 right labels is confirmed by 100 gold tasks: models")
-    assert "people are asked about 100 (300 labels)" in said
+    message = describe_plans(plans, 0.9)
+    assert message.startswith("a share of 0.9 right labels is confirmed by 100 gold tasks: models")
+    assert "people are asked about 100 (300 labels)" in message
     assert "is not proved, as gold is odd." in describe_plans(plans, 0.9, "gold is odd")
 
 
 def test_what_is_not_confirmed_says_how_much_gold_would_do_or_that_no_plan_gets_there():
     plans = [plan_of(0.95, 0.9, 100), plan_of(0.9, 0.8, 0)]
-    said = describe_plans(plans, 0.93)
-    assert "is not confirmed by 100 gold tasks; about " in said
-    more = int(said.split("about ")[1].split()[0])
+    message = describe_plans(plans, 0.93)
+    assert "is not confirmed by 100 gold tasks; about " in message
+    more = int(message.split("about ")[1].split()[0])
     assert 300 < more < 2000
     assert "choose a lower --right-share" in describe_plans(plans, 0.9499)
     assert "above what any of these plans is expected to reach" in describe_plans(plans, 0.99)

@@ -65,7 +65,7 @@ def test_a_method_honours_a_demand_or_refuses_and_names_it(method, demand):
             assign(plan, method)
 
 
-def test_what_is_demanded_and_not_met_is_told():
+def test_unmet_demands_are_named():
     forced = np.eye(2, 3) > 0
     plan = Plan(crowd(2, 3), min_workers_per_task=[0, 1, 0], forced=forced)
     nobody = np.zeros((2, 3), dtype=bool)
@@ -123,9 +123,11 @@ def test_minimums_are_refused_exactly_when_no_assignment_meets_them(seed):
         return
     messages = set()
     for quality in (table, factors):
-        with pytest.raises(ValueError, match=f"max_tasks_per_worker .*: {missing} too few") as told:
+        with pytest.raises(
+            ValueError, match=f"max_tasks_per_worker .*: {missing} too few"
+        ) as expected:
             Plan(quality, **arguments)
-        messages.add(str(told.value))
+        messages.add(str(expected.value))
     (message,) = messages
     # The tasks that are named, all where they are few, are short by as many themselves.
     asked, able = map(int, re.findall(r"asks for (\d+) .* get (\d+):", message)[0])

@@ -54,7 +54,7 @@ def test_where_no_task_can_have_a_label_the_words_say_so(tmp_path):
     assert "tasks are worth" not in text
 
 
-def test_a_budget_that_is_used_up_is_said(tmp_path):
+def test_a_budget_that_is_used_up_is_reported(tmp_path):
     text = page(tmp_path, FIRST, budget=50)
     assert "worth another label" in text
     assert "However, the budget is used up." in text

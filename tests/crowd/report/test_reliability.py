@@ -67,8 +67,8 @@ def test_the_page_shows_what_is_claimed_and_reached_on_gold(tmp_path, rng):
 def test_a_claim_that_gold_contradicts_is_a_warning_on_the_page(tmp_path, rng):
     """By Bayes' rule three workers who always agree are taken to be surer than each."""
     gold = {f"g{j}": "ab"[rng.integers(2)] for j in range(200)}
-    said = {t: k if rng.random() < 0.75 else "ab"[k == "a"] for t, k in gold.items()}
-    answers = [(task, worker, label) for task, label in said.items() for worker in WORKERS]
+    message = {t: k if rng.random() < 0.75 else "ab"[k == "a"] for t, k in gold.items()}
+    answers = [(task, worker, label) for task, label in message.items() for worker in WORKERS]
     given = {"workers": WORKERS, "tasks": ["t"], "gold": gold, "gold_answers": answers}
     pages = {}
     for model in ("dependent", "independent"):

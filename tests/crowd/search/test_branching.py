@@ -157,7 +157,7 @@ def side_of(leaves):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda leaves: leaves.clear(), "a list of leaves"),
         (lambda leaves: leaves.pop(), "not those of a tree|must have the sides"),
@@ -174,10 +174,10 @@ def side_of(leaves):
         (lambda leaves: leaves[0].update(branches=None), "must have prices"),
     ],
 )
-def test_leaves_that_prove_nothing_are_refused_by_name(proved, change, said):
+def test_leaves_that_prove_nothing_are_refused_by_name(proved, change, message):
     given = copy.deepcopy(proved)
     change(given["leaves"])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         bound_of_branches(branched_plan(), given)
 
 

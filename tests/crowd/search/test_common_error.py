@@ -37,14 +37,14 @@ def check(plan, seed):
         branches = json.loads(json.dumps({"leaves": found.branches()}))
         assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
     by_prices = bound_of_prices(plan, found.prices, found.budget_price)
-    told = proof.bound_by_prices if proof.leaves else found.bound
+    result = proof.bound_by_prices if proof.leaves else found.bound
     if is_tight(plan):
-        assert told == pytest.approx(by_prices, abs=ROUNDING)
+        assert result == pytest.approx(by_prices, abs=ROUNDING)
         assert is_largest(reached, found.bound), "not solved to the end"
         assert found.reason == LARGEST
         assert reached >= optimum - 2e-9
     else:
-        assert told >= min(1.0, by_prices) - ROUNDING
+        assert result >= min(1.0, by_prices) - ROUNDING
         assert (found.reason == LARGEST) == is_largest(reached, found.bound)
     for method in methods_for(plan):
         if not METHODS[method].proves_bound:

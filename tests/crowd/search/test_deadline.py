@@ -138,8 +138,8 @@ def test_an_interrupted_command_writes_a_whole_plan_and_says_so(
     done = crowd_tvcs(*words, tmp_path / "plan")
     assert done.exit_code == 130
     assert done.stderr.endswith("interrupted: the plan is the best found until then\n")
-    told = json.loads((tmp_path / "plan" / "summary.json").read_text())
-    assert told["reason"].startswith("interrupted")
+    record = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert record["reason"].startswith("interrupted")
     files = {path.name for path in (tmp_path / "plan").iterdir()}
     assert {"assignment.csv", "report.html", "run.json"} <= files
     proof = crowd_tvcs("verify", tmp_path / "plan", crowd / "quality.csv")

@@ -36,8 +36,8 @@ def check(plan, seed):
     proof = found.certificate
     prices = found.prices, found.budget_price, found.money_price
     by_prices = min(1.0, bound_of_prices(plan, *prices))
-    told = proof.bound_by_prices if proof.leaves else found.bound
-    assert told == pytest.approx(by_prices, abs=ROUNDING)
+    result = proof.bound_by_prices if proof.leaves else found.bound
+    assert result == pytest.approx(by_prices, abs=ROUNDING)
     if proof.leaves:
         branches = json.loads(json.dumps({"leaves": found.branches()}))
         assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)

@@ -23,8 +23,8 @@ def test_a_worker_by_token(browse, tokens, campaign):
     assert turn["state"] == "task"
     assert turn["content"]["text"] == turn["task"]
     assert turn["classes"] == ["bad", "good"]
-    told = client.post("/api/v1/submit", json={"task": turn["task"], "label": "good"}).json()
-    assert told["reason"] == "accepted"
+    record = client.post("/api/v1/submit", json={"task": turn["task"], "label": "good"}).json()
+    assert record["reason"] == "accepted"
     back = client.post("/api/v1/undo").json()
     assert back["task"] == turn["task"]
     after = client.post("/api/v1/skip", json={"task": turn["task"], "reason": "no"}).json()
@@ -34,7 +34,7 @@ def test_a_worker_by_token(browse, tokens, campaign):
     assert refused.json() == {"detail": "there is no task 't9' in this campaign"}
     assert client.post("/api/v1/submit", json={"task": 1}).status_code == 400
     assert client.get("/api/v1/nothing").status_code == 404
-    assert "confidence" not in str(told)  # it would tell of others' answers
+    assert "confidence" not in str(record)  # it would tell of others' answers
 
 
 def test_without_a_token_or_password_there_is_nothing(browse):

@@ -148,7 +148,7 @@ def test_who_does_not_read_the_answer_is_given_up(served, monkeypatch):
         assert received < 50_000_000
 
 
-def test_what_is_short_is_said_once_a_minute_and_not_as_a_traceback(capsys):
+def test_a_shortage_is_logged_once_a_minute_and_not_as_a_traceback(capsys):
     loop = asyncio.new_event_loop()
     connections.log_shortage(loop)
     error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))

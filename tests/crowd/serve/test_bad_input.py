@@ -64,8 +64,8 @@ def test_a_request_of_50_megabytes_is_not_read(worker, campaign):
             yield sent[-1]
 
     assert worker.post("/api/v1/submit", content=parts()).status_code == 413
-    told = {"Content-Length": str(HUGE)}
-    assert worker.post("/api/v1/submit", content=b"{}", headers=told).status_code == 413
+    result = {"Content-Length": str(HUGE)}
+    assert worker.post("/api/v1/submit", content=b"{}", headers=result).status_code == 413
     assert campaign.state().settings.answers == 0
 
 
@@ -143,7 +143,7 @@ def test_an_answer_that_the_disk_does_not_confirm_can_be_sent_again(worker, camp
     assert submit(worker, task).json()["reason"] == "known already"
 
 
-def test_a_database_that_is_away_is_said_and_comes_back(browse, tokens, campaign, monkeypatch):
+def test_a_database_that_is_away_is_reported_and_comes_back(browse, tokens, campaign, monkeypatch):
     """Another program holds the store: pages, the API and the operator's figures say so."""
     monkeypatch.setattr(store, "WAIT_SECONDS", 0.05)
     with Campaign(campaign.store.place) as again:  # with little patience
@@ -193,8 +193,8 @@ def test_postgresql_that_ends_every_connection_is_away_for_a_moment(tmp_path):
                     found.append(answer.status_code)
                     if answer.status_code == 200:
                         done += task is not None
-                        told = answer.json()
-                        task = told["next"]["task"] if "next" in told else told["task"]
+                        record = answer.json()
+                        task = record["next"]["task"] if "next" in record else record["task"]
                         if task is None:
                             break
                 status = client.get("/api/v1/status", auth=("operator", PASSWORD))

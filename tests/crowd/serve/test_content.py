@@ -23,8 +23,10 @@ def test_one_table_of_tasks_has_their_limits_and_what_workers_see(tmp_path, caps
     path = tmp_path / "a.csv"
     path.write_text("Task,Text,prior,Max_Workers,kind,title\nt1,<b>a</b>,0.25,2,x,One\nt2,b,,,,\n")
     assert read_tasks(path) == [Task("t1", 0.25, max_workers=2), Task("t2")]
-    said = capsys.readouterr().err
-    assert said == f"not read here: Text, kind, title; serve --content {path} shows such content\n"
+    message = capsys.readouterr().err
+    assert (
+        message == f"not read here: Text, kind, title; serve --content {path} shows such content\n"
+    )
     shown = {"t1": Content("<b>a</b>", fields={"title": "One"}), "t2": Content("b")}
     assert read_content(path) == shown
     path.write_text("task,title\nt1,One\n")  # no content: perhaps a limit with a wrong name

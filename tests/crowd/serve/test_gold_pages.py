@@ -96,23 +96,23 @@ def test_the_api_tells_no_more(browse, tokens, campaign):
         assert turn["content"]["image"] == f"{turn['task']}/image.png"
         last = turn["task"]
         turn = client.post("/api/v1/submit", json={"task": last, "label": "bad"}).json()["next"]
-    told = [
+    result = [
         client.post("/api/v1/submit", json={"task": last, "label": "good"}),
         client.post("/api/v1/submit", json={"task": "known-1", "label": "good"}),
         client.post("/api/v1/submit", json={"task": "t1", "label": "good"}),
         client.post("/api/v1/skip", json={"task": last}),
     ]
-    assert [answer.status_code for answer in told] == [409] * 4
-    assert told[0].json()["detail"] == (
+    assert [answer.status_code for answer in result] == [409] * 4
+    assert result[0].json()["detail"] == (
         "worker 'bob' answered this task with 'bad' before, now 'good'"
     )
-    assert told[1].json() == told[2].json()  # of a task that is there and one that is not
+    assert result[1].json() == result[2].json()  # of a task that is there and one that is not
     campaign.next("ann")
     campaign.gold_share = 0.0
     while (offer := campaign.next("ann")).task is not None:
         campaign.submit("ann", offer.task, "good")
     campaign.gold_share = 0.5
-    texts += [answer.text for answer in (*told, client.post("/api/v1/undo"))]
+    texts += [answer.text for answer in (*result, client.post("/api/v1/undo"))]
     assert not re.search(r"known|\"t\d+\"|'t\d+'", "".join(texts))
 
 
@@ -229,8 +229,8 @@ def test_a_desk_says_to_whom_it_hands_out_no_gold(tmp_path, monkeypatch, capsys,
     place = brought(tmp_path, *answered)
     monkeypatch.setattr(start, "_run", lambda *_: None)
     start.serve(place, start.ListenAddress(), gold_share=0.5)
-    told = [line for line in capsys.readouterr().err.splitlines() if "get no gold" in line]
-    assert told == ([] if message is None else [message])
+    result = [line for line in capsys.readouterr().err.splitlines() if "get no gold" in line]
+    assert result == ([] if message is None else [message])
     with Campaign(place) as campaign:
         assert without_gold(campaign.store) == (sorted(answered), 3)
         line = "workers have answered all the gold there is, and get no more of it"
@@ -255,13 +255,13 @@ def test_the_right_label_is_shown_after_the_first_gold(served, campaign):
     campaign.gold_share, campaign.gold_first, campaign.gold_feedback = 0.0, 2, True
     with TestClient(create_app(served), base_url=BASE) as client:
         client.get(f"/w/{served.links.make(['ann'], now=time.time())['ann']}")
-        page, said = client.get("/"), []
+        page, message = client.get("/"), []
         for label in ("bad", "good", "good"):
             form = hidden(page) | {"label": label}
             page = client.post("/answer", data=form, headers={"X-Part": "main"})
             words = "The right answer was good, not bad", "That was right"
-            said.append([word for word in words if word in page.text])
-        assert said == [["The right answer was good, not bad"], ["That was right"], []]
+            message.append([word for word in words if word in page.text])
+        assert message == [["The right answer was good, not bad"], ["That was right"], []]
 
 
 def test_feedback_needs_the_gold_it_is_on():

@@ -161,8 +161,10 @@ def test_buttons(operator, campaign):
     form = {"what": "pause", "form": "x.y.z"}
     assert operator.post("/operator/do", data=form).status_code == 409
     with campaign.store.read() as (connection, _):
-        told = [row[0] for row in connection.exec_driver_sql("SELECT what FROM audit ORDER BY id")]
-    assert told == ["pause", "resume", "block", "unblock", "close", "reopen"]
+        result = [
+            row[0] for row in connection.exec_driver_sql("SELECT what FROM audit ORDER BY id")
+        ]
+    assert result == ["pause", "resume", "block", "unblock", "close", "reopen"]
 
 
 def post(client, path, **fields):
@@ -171,9 +173,9 @@ def post(client, path, **fields):
 
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
     limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
-    said = post(operator, "/operator/workers", names="dee, eli", **limits).text
-    assert "2 workers were added" in said
-    assert "tasks once crowd-tvcs campaign add --quality adds their quality" in said
+    message = post(operator, "/operator/workers", names="dee, eli", **limits).text
+    assert "2 workers were added" in message
+    assert "tasks once crowd-tvcs campaign add --quality adds their quality" in message
     rows = {w.name: w for w in campaign.state().workers}
     dee = rows["dee"]
     assert (dee.max_tasks, dee.cost, dee.team) == (2, 500_000, "night")
@@ -194,15 +196,15 @@ def test_workers_are_added_with_their_limits_and_links(operator, campaign, brows
     assert len(post(operator, "/operator/links").text.splitlines()) == 1  # all have one
 
 
-def test_in_a_campaign_of_kinds_who_is_added_is_told_of_by_kinds(tmp_path):
+def test_in_a_campaign_of_kinds_a_new_worker_is_described_by_kinds(tmp_path):
     table = Quality(np.array([[0.9]]), ["ann"], ["dark"])
     given = {"workers": ["ann"], "tasks": [Task("t1", kind="dark")], "kinds": table}
     with Campaign.create(tmp_path / "c.db", **given) as campaign:
         app = create_app(Served(campaign, PASSWORD))
         with TestClient(app, base_url=BASE) as client:
             client.post("/operator/login", data={"password": PASSWORD})
-            said = post(client, "/operator/workers", names="dee").text
-    assert "tasks once crowd-tvcs campaign add --kinds adds their quality" in said
+            message = post(client, "/operator/workers", names="dee").text
+    assert "tasks once crowd-tvcs campaign add --kinds adds their quality" in message
 
 
 def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, campaign):
@@ -221,7 +223,7 @@ def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, camp
     assert " of 0<" in operator.get("/operator/tasks?show=closed").text
 
 
-def test_what_a_round_would_bring_is_told_and_nothing_issued(tmp_path, browse):
+def test_a_preview_of_a_round_issues_nothing(tmp_path, browse):
     """With money too, which not every method honours."""
     workers = [Worker(name, cost=1.0) for name in ("ann", "bob")]
     qualities = {"ann": 0.9, "bob": 0.8}
@@ -230,16 +232,16 @@ def test_what_a_round_would_bring_is_told_and_nothing_issued(tmp_path, browse):
         client = TestClient(create_app(Served(campaign, PASSWORD)), base_url=BASE)
         with client:
             client.post("/operator/login", data={"password": PASSWORD})
-            told = post(client, "/operator/preview", labels=2).text
-            assert "2 labels are worth their price" in told
-            assert "rises from 50.00% to 90.00%. No task was issued." in told
+            result = post(client, "/operator/preview", labels=2).text
+            assert "2 labels are worth their price" in result
+            assert "rises from 50.00% to 90.00%. No task was issued." in result
             assert campaign.state().settings.rounds == 0
             page = post(client, "/operator/plan", labels=2)
             assert len(page.text.splitlines()) == 3
             assert campaign.state().settings.rounds == 1
 
 
-def test_a_round_that_others_overtake_is_said(operator, campaign, monkeypatch):
+def test_a_round_that_others_overtake_is_reported(operator, campaign, monkeypatch):
     propose = rounds.propose
 
     def overtaken(state, **options):
@@ -294,8 +296,8 @@ def test_workers_who_take_long_do_not_hold_the_figures_up(operator, campaign, mo
         campaign.submit("ann", campaign.next("ann").task, "good")
         page = operator.get("/operator", headers={"X-Part": "main"})
         assert f"<b>{number}</b> labels" in page.text
-        told, asked[:] = asked[:], []
-        return told
+        result, asked[:] = asked[:], []
+        return result
 
     assert labels_told(1) == ["figures", "workers"]
     clock[0] += 2.0
@@ -353,12 +355,12 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
             if task is not None and rng.random() < 0.8:
                 campaign.submit(name, task, str(rng.integers(2)), now=now + 10.0 * rng.random())
         state = campaign.state()
-        told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
+        result, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
         for key in ("tasks", "answers", "pending", "budget", "money", "measured_on"):
-            assert getattr(found, key) == told[key], key
-        assert found.spent == pytest.approx(told["spent"])
-        assert found.expected_accuracy == pytest.approx(told["expected_accuracy"], abs=1e-9)
-        assert found.measured == pytest.approx(told["measured"])
+            assert getattr(found, key) == result[key], key
+        assert found.spent == pytest.approx(result["spent"])
+        assert found.expected_accuracy == pytest.approx(result["expected_accuracy"], abs=1e-9)
+        assert found.measured == pytest.approx(result["measured"])
         seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}
         answers = state.answers
         for i, row in enumerate(state.workers):
@@ -379,7 +381,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         ]
 
 
-def test_what_is_claimed_and_not_reached_is_said(tmp_path):
+def test_a_claim_that_is_not_reached_is_reported(tmp_path):
     names = [f"t{j}" for j in range(30)]
     with Campaign.create(
         tmp_path / "c.db",

@@ -59,8 +59,8 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     state = campaign.state()
     assert (state.settings.answers, int((state.slots == 3).sum())) == (2, 2)
     with campaign.store.read() as (connection, _):
-        told = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
-    assert [tuple(row) for row in told if row.what != "links"] == [
+        result = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
+    assert [tuple(row) for row in result if row.what != "links"] == [
         ("ann", "undo"),
         ("ann", "skip"),
         *(("operator", what) for what in ("pause", "resume", "block", "unblock")),
@@ -78,8 +78,8 @@ def opened(database):
 
 def await_words(database, words):
     until = time.monotonic() + PATIENCE
-    while words not in (said := opened(database)) or bool(words) != bool(said):
-        assert time.monotonic() < until, said
+    while words not in (message := opened(database)) or bool(words) != bool(message):
+        assert time.monotonic() < until, message
         time.sleep(0.02)
 
 
@@ -102,8 +102,8 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
             with suppress(ProcessLookupError):
                 os.kill(held.info.backend_pid, signal.SIGCONT)
     await_words(database, "")
-    told = []
-    while 200 not in told and len(told) < POOL + 1:  # lost connections are found one by one
-        told.append(ann.post("/answer", data=fields).status_code)
-    assert (set(told[:-1]) <= {503}, told[-1]) == (True, 200)
+    result = []
+    while 200 not in result and len(result) < POOL + 1:  # lost connections are found one by one
+        result.append(ann.post("/answer", data=fields).status_code)
+    assert (set(result[:-1]) <= {503}, result[-1]) == (True, 200)
     assert campaign.state().settings.answers == 1

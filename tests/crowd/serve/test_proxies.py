@@ -41,8 +41,8 @@ def changed(text, changes):
 def running(command, port, folder):
     """A proxy that has begun to listen."""
     with (
-        (folder / "said").open("w") as said,
-        subprocess.Popen(command, cwd=folder, stdout=said, stderr=said) as proxy,
+        (folder / "said").open("w") as message,
+        subprocess.Popen(command, cwd=folder, stdout=message, stderr=message) as proxy,
     ):
         try:
             until = time.monotonic() + 60.0

@@ -182,8 +182,8 @@ def test_the_thread_that_learns_goes_on_after_any_error(served, monkeypatch, cap
     monkeypatch.setattr(app, "note_history", note)
     with listening(served):
         assert again.wait(60.0)
-    said = capsys.readouterr().err.splitlines()
-    assert said == [f"the curve and gold are not updated now: {type(error).__name__}: {error}"]
+    message = capsys.readouterr().err.splitlines()
+    assert message == [f"the curve and gold are not updated now: {type(error).__name__}: {error}"]
 
 
 def test_what_goes_by_https_says_so_for_a_year(served):

@@ -95,9 +95,9 @@ def test_desks_of_one_database_are_set_up_alike(two):
 
     one, other = two
     strange = replace(other, password="another password")
-    told = replace(other, password=PASSWORD, instructions="Read *all* of it.")
+    result = replace(other, password=PASSWORD, instructions="Read *all* of it.")
     with lock_server(one) as sign, lock_server(other):
-        for setup in ((strange,), (told,), (other, 0.1)):
+        for setup in ((strange,), (result,), (other, 0.1)):
             with pytest.raises(RunError, match="by another desk with another password, other"):
                 lock_server(*setup).__enter__()
         cut_off(sign, other)

@@ -112,10 +112,10 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
         other.listen()
         port, gold = other.getsockname()[1], tmp_path / "gold.csv"
         words = ("--port", port, "--gold", gold, "--content", tmp_path / "tasks.csv")
-        told = run(campaign.store.place, *words).stderr.splitlines()
-    assert told[0] == "1 gold tasks are mixed in; workers cannot recognise them"
-    assert told[1] == "1 gold tasks without content are skipped; workers could recognise them"
-    assert "is not available; is it in use?" in told[-1]
+        result = run(campaign.store.place, *words).stderr.splitlines()
+    assert result[0] == "1 gold tasks are mixed in; workers cannot recognise them"
+    assert result[1] == "1 gold tasks without content are skipped; workers could recognise them"
+    assert "is not available; is it in use?" in result[-1]
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
     assert state.gold == {"g1": 1, "g2": 0, "t1": 1}
@@ -157,10 +157,10 @@ def test_the_demo_serves_and_ends_on_ctrl_c(tmp_path):
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
     ) as server:
-        told = [server.stderr.readline() for _ in range(6)]
-        assert told[0] == f"operator: http://127.0.0.1:{port}/operator\n"
-        links = [line.split(": ")[1].strip() for line in told[2:5]]
-        assert told[5] == "ready; stop with Ctrl-C\n"
+        result = [server.stderr.readline() for _ in range(6)]
+        assert result[0] == f"operator: http://127.0.0.1:{port}/operator\n"
+        links = [line.split(": ")[1].strip() for line in result[2:5]]
+        assert result[5] == "ready; stop with Ctrl-C\n"
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         with browser.open(links[0]) as page:
             assert b"Your task" in page.read()

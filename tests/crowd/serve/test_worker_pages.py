@@ -200,7 +200,7 @@ def test_guesses_are_counted_by_address(browse, served):
     assert [client.get(f"/w/{k}").status_code for k in range(5)] == [401, 401, 401, 429, 429]
 
 
-def test_a_store_that_is_away_is_said_and_comes_back(browse, tokens, campaign, monkeypatch):
+def test_a_store_that_is_away_is_reported_and_comes_back(browse, tokens, campaign, monkeypatch):
     ann = browse(tokens["ann"])
     page = ann.get("/")
 

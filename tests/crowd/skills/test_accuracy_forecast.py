@@ -37,9 +37,9 @@ TOLD = ForecastModel(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02,
 )
 def test_gaps_count_as_far_as_the_workers_are_those_they_were_measured_of(n, quality, moved):
     tasks = np.full(50, 0.7)
-    told = TOLD.forecast_accuracy(tasks, np.full(50, n), np.full(50, quality))
-    assert told.accuracy == approx(0.7 + moved)
-    assert (told.low, told.high) == approx(prediction_interval(told.accuracy, 100, 50))
+    result = TOLD.forecast_accuracy(tasks, np.full(50, n), np.full(50, quality))
+    assert result.accuracy == approx(0.7 + moved)
+    assert (result.low, result.high) == approx(prediction_interval(result.accuracy, 100, 50))
     half = TOLD.forecast_accuracy(tasks, np.where(np.arange(50) < 25, n, 0), np.full(50, quality))
     assert half.accuracy == approx(0.7 + moved / 2)
 
@@ -50,15 +50,15 @@ def test_a_plan_tells_its_pairs(rng):
     n = support.sum(axis=0)
     means = [q[s].mean() if s.any() else 0.0 for q, s in zip(quality.T, support.T, strict=True)]
     accuracy = rng.random(40)
-    told = TOLD.forecast_plan(quality, support, accuracy)
-    assert told == approx(TOLD.forecast_accuracy(accuracy, n, np.array(means)))
+    result = TOLD.forecast_plan(quality, support, accuracy)
+    assert result == approx(TOLD.forecast_accuracy(accuracy, n, np.array(means)))
 
 
 def test_what_is_foreseen_is_a_share():
     near = replace(TOLD, gaps=(0.4,) * 4)
-    told = near.forecast_accuracy(np.full(9, 0.9), np.full(9, 3), np.full(9, 0.8))
-    assert told.accuracy == 1.0
-    assert told.low < told.high == approx(1.0)
+    result = near.forecast_accuracy(np.full(9, 0.9), np.full(9, 3), np.full(9, 0.8))
+    assert result.accuracy == 1.0
+    assert result.low < result.high == approx(1.0)
 
 
 @pytest.mark.parametrize("usual", [0.8, np.nextafter(0.8, 1), np.nextafter(0.8, 0), 0.792, 0.83])
@@ -66,10 +66,10 @@ def test_usual_workers_who_are_the_best_there_are_count_in_full(usual):
     alike = replace(TOLD, usual=float(usual))
     for mean in (0.7, np.nextafter(usual, 0), np.nextafter(usual, 1), 0.9):
         quality, support = np.full((3, 1), mean), np.ones((3, 1), dtype=bool)
-        told = alike.forecast_plan(quality, support, np.array([0.7]))
-        assert told.accuracy == approx(0.75)
+        result = alike.forecast_plan(quality, support, np.array([0.7]))
+        assert result.accuracy == approx(0.75)
         again = recompute_forecast(asdict(alike), quality, support, np.array([0.7]))
-        assert told._asdict() == approx(again)
+        assert result._asdict() == approx(again)
 
 
 def test_gaps_are_of_numbers_of_answers_that_half_of_gold_has():
@@ -236,7 +236,7 @@ def test_labels_of_any_workers_are_not_moved_by_what_the_best_reach(rng):
 @pytest.mark.parametrize("alike", [0.0, 0.3])
 def test_the_interval_holds_what_is_reached_of_simulated_crowds(alike):
     found = [judged(*drawn(2, alike, n), n, 0.2, anybody=False)[1] for n in range(8)]
-    told = [one for plans in found for one in plans]
-    held = np.mean([one.forecast.low <= one.reached <= one.forecast.high for one in told])
+    result = [one for plans in found for one in plans]
+    held = np.mean([one.forecast.low <= one.reached <= one.forecast.high for one in result])
     assert held >= 0.75  # plans of one crowd share its gold: .89 of 16 crowds with .3
-    assert np.mean([abs(one.forecast.accuracy - one.reached) for one in told]) < 0.05
+    assert np.mean([abs(one.forecast.accuracy - one.reached) for one in result]) < 0.05

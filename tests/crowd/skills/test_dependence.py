@@ -89,7 +89,7 @@ def test_the_chances_are_those_of_the_formula(rng, n_classes, with_matrices):
 
 
 @pytest.mark.parametrize("with_matrices", [False, True])
-def test_workers_said_once_give_the_same_bits_as_said_with_every_answer(rng, with_matrices):
+def test_workers_given_once_give_the_same_bits_as_with_every_answer(rng, with_matrices):
     labels, worker_of, task_of = rng.integers(0, 3, 60), rng.integers(0, 8, 60), np.arange(60) % 11
     accuracy = rng.uniform(0.1, 0.99, 8)
     matrices = rng.dirichlet(np.full(3, 0.5), (8, 3)) if with_matrices else None

@@ -69,7 +69,7 @@ def test_the_loss_without_the_claims_is_the_likelihood_of_the_labels(rng):
 
 
 @pytest.mark.parametrize(("per_task", "last"), [(4, 10), (20, 20)])
-def test_what_many_answers_are_worth_is_said_of_as_many_as_gold_tasks_have(rng, per_task, last):
+def test_the_worth_of_many_answers_is_claimed_for_as_many_as_gold_tasks_have(rng, per_task, last):
     """Not of ten: nothing between five and all of them was fitted to."""
     answers, gold, _ = simulated(rng, n_gold=40, per_task=per_task, n_workers=25)
     model = estimate_quality(answers, gold).dependence

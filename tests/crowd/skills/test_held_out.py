@@ -124,8 +124,8 @@ def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
             [(c.accuracy, (c.high - c.low) / 2.0 / 1.96) for c in given.measured(Dependence())]
         )
     reached, error = np.moveaxis(np.array(found), 2, 0)
-    scatter, said = reached.std(axis=0, ddof=1), error.mean(axis=0)
-    assert (scatter < 1.5 * said).all()
+    scatter, message = reached.std(axis=0, ddof=1), error.mean(axis=0)
+    assert (scatter < 1.5 * message).all()
     assert abs(reached[:, 0].mean() - 0.8) < 3.0 * scatter[0] / np.sqrt(len(found))
 
 

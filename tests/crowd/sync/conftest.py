@@ -43,11 +43,11 @@ def address(studio):
 def keep(studio, address):
     """Begin to keep a campaign in step, as a new process does."""
 
-    def _keep(campaign, *, said=None, token=fake.TOKEN, **more):
+    def _keep(campaign, *, message=None, token=fake.TOKEN, **more):
         predictions = bool(more.get("predictions"))
         settings = Settings(**({"batch": 2, "accounts": None, "payloads": {}} | more))
         front = LabelStudio(address, token, fake.PROJECT, predictions=predictions)
-        sync = Sync(campaign, front, settings, (said if said is not None else []).append)
+        sync = Sync(campaign, front, settings, (message if message is not None else []).append)
         sync.begin()
         return sync
 

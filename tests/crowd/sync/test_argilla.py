@@ -55,8 +55,10 @@ def test_people_label_a_campaign_by_the_metadata_that_names_them(desk, campaign,
     assert len(answers(campaign)) == len(TASKS) * len(WORKERS)
     assert desk.tab("ann") == desk.tab("bob") == []
     assert desk.datasets[0]["distribution"]["min_submitted"] == 2
-    told = desk.called("t0")["metadata"]
-    assert (told["tvcs_label"], told["tvcs_confidence"]) == leasing.labels_now(campaign.store)["t0"]
+    result = desk.called("t0")["metadata"]
+    assert (result["tvcs_label"], result["tvcs_confidence"]) == leasing.labels_now(campaign.store)[
+        "t0"
+    ]
     hidden = {one["name"]: one["visible_for_annotators"] for one in desk.properties}
     assert hidden == {"assigned": True, "tvcs_label": False, "tvcs_confidence": False}
     before = answers(campaign), audit(campaign), len(desk.records)
@@ -117,7 +119,7 @@ def test_a_record_shows_the_columns_that_are_fields(desk, campaign, keep):
     assert desk.called("t2")["fields"] == {"text": "words of t2"}
 
 
-def test_a_wrong_key_is_said(keep):
+def test_a_wrong_key_is_reported(keep):
     with pytest.raises(ToolError, match="the API key is not valid"):
         keep(key="other")
 

@@ -16,10 +16,10 @@ from tests.crowd.sync.conftest import ANN, BOB, TASKS, WORKERS, answers, audit
 from tvcs_core.files.errors import RunError
 
 
-def test_an_outage_is_survived_and_said_once(campaign, studio, keep, monkeypatch):
+def test_an_outage_is_survived_and_reported_once(campaign, studio, keep, monkeypatch):
     monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
-    said, rounds = [], []
-    sync = keep(campaign, said=said)
+    message, rounds = [], []
+    sync = keep(campaign, message=message)
     down = iter([True] * 6)
 
     def wait(_):
@@ -33,14 +33,14 @@ def test_an_outage_is_survived_and_said_once(campaign, studio, keep, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         run(sync, every=1.0, once=False, patience=0.0, wait=wait)
     assert rounds == [0, 1]
-    assert sum("trying again" in line for line in said) == 1
-    assert said.count("Label Studio is back") == 1
+    assert sum("trying again" in line for line in message) == 1
+    assert message.count("Label Studio is back") == 1
 
 
 def test_a_store_that_is_away_is_waited_for_too(campaign, studio, keep, monkeypatch):
     monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
-    said = []
-    sync = keep(campaign, said=said)
+    message = []
+    sync = keep(campaign, message=message)
     tries = iter([StoreError("c.db: is locked by another program")])
     step = sync.step
 
@@ -51,7 +51,7 @@ def test_a_store_that_is_away_is_waited_for_too(campaign, studio, keep, monkeypa
 
     sync.step = stepping
     run(sync, every=1.0, once=True, patience=10.0)
-    assert sum("trying again" in line for line in said) == 1
+    assert sum("trying again" in line for line in message) == 1
 
 
 def test_what_never_answers_is_given_up_after_the_patience(campaign, studio, keep, monkeypatch):

@@ -59,19 +59,19 @@ def test_tasks_show_what_the_table_or_the_store_says(campaign, studio, run, tmp_
     assert data == {"task": "t2", "text": "kept of t2", "by": "x", "assigned": data["assigned"]}
 
 
-def test_the_token_comes_from_a_file_too_and_is_never_said(run, tmp_path, monkeypatch):
+def test_the_token_comes_from_a_file_too_and_is_never_printed(run, tmp_path, monkeypatch):
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     token = tmp_path / "token"
     token.write_text(f"{fake.TOKEN}\n")
     assert run("--token-file", token)[0] == 0
     token.write_text("0123456789wrong\n")
-    code, said = run("--token-file", token)
+    code, message = run("--token-file", token)
     assert code == 2
-    assert "the token is not valid" in said
-    assert "0123456789wrong" not in said
+    assert "the token is not valid" in message
+    assert "0123456789wrong" not in message
     token.write_text("two words\n")
-    code, said = run("--token-file", token)
-    assert (code, said) == (2, f"error: {token}: must hold a token, found something else\n")
+    code, message = run("--token-file", token)
+    assert (code, message) == (2, f"error: {token}: must hold a token, found something else\n")
     assert run()[1].startswith("error: the token must be in LABEL_STUDIO_API_KEY, or in a file")
 
 
@@ -91,8 +91,8 @@ def test_the_token_comes_from_a_file_too_and_is_never_said(run, tmp_path, monkey
 )  # fmt: skip
 def test_what_cannot_be_kept_in_step_is_one_line_and_code_2(change, what, studio, run):
     change(studio)
-    code, said = run()
-    last = said.splitlines()[-1]
+    code, message = run()
+    last = message.splitlines()[-1]
     assert (code, last[:7]) == (2, "error: ")
     assert what in last
     assert studio.tasks == {}
@@ -111,9 +111,9 @@ def test_what_cannot_be_kept_in_step_is_one_line_and_code_2(change, what, studio
     ],
 )
 def test_wrong_words_are_refused(more, what, run):
-    code, said = run(**more)
+    code, message = run(**more)
     assert code == 2
-    assert said.startswith(what)
+    assert message.startswith(what)
 
 
 @pytest.mark.parametrize(
@@ -125,20 +125,20 @@ def test_wrong_words_are_refused(more, what, run):
     ],
 )
 def test_options_that_do_not_go_together_are_refused(more, what, run):
-    code, said = run(*more)
+    code, message = run(*more)
     assert code == 2
-    assert what in said
+    assert what in message
 
 
 def test_where_to_listen_must_be_an_address(run):
-    code, said = run("--listen", "8000", once="")
-    assert (code, said) == (2, "error: --listen must be HOST:PORT, found '8000'\n")
+    code, message = run("--listen", "8000", once="")
+    assert (code, message) == (2, "error: --listen must be HOST:PORT, found '8000'\n")
 
 
 def test_nobody_there_is_failed_work(run):
-    code, said = run(url="http://127.0.0.1:9")
+    code, message = run(url="http://127.0.0.1:9")
     assert code == 1
-    assert said == ("error: http://127.0.0.1:9 cannot be reached: Connection refused; given up "
+    assert message == ("error: http://127.0.0.1:9 cannot be reached: Connection refused; given up "
                     "after 0 s\n")  # fmt: skip
 
 
@@ -151,9 +151,9 @@ def test_names_that_a_tab_cannot_tell_apart_are_refused(tmp_path, run):
         Campaign.create(
             place, workers=names, tasks=["t"], qualities=qualities, classes=["yes", "no"]
         ).close()
-        code, said = run(store=str(place))
+        code, message = run(store=str(place))
         assert code == 2
-        assert what in said
+        assert what in message
 
 
 class _Elsewhere(BaseHTTPRequestHandler):
@@ -182,9 +182,9 @@ class _Page(_Elsewhere):
 )
 def test_another_server_is_not_taken_for_it(handler, what, studio, run):
     with fake.listening(studio, handler) as there:
-        code, said = run(url=f"http://{there}")
+        code, message = run(url=f"http://{there}")
     assert code == 2
-    assert what in said
+    assert what in message
 
 
 def test_a_certificate_must_be_trusted(studio, run, tmp_path):
@@ -195,29 +195,29 @@ def test_a_certificate_must_be_trusted(studio, run, tmp_path):
         return context.wrap_socket(socket, server_side=True)
 
     with fake.listening(studio, wrap=wrap) as there:
-        code, said = run(url=f"https://{there}")
+        code, message = run(url=f"https://{there}")
         assert code == 2
-        assert "the certificate of 127.0.0.1 is not trusted (self" in said
-        assert said.count("\n") == 1
+        assert "the certificate of 127.0.0.1 is not trusted (self" in message
+        assert message.count("\n") == 1
         assert run("--tls-ca", CERTIFICATE, url=f"https://{there}")[0] == 0
     other = tmp_path / "x.pem"
     other.write_text("no certificate")
-    code, said = run("--tls-ca", other, url="https://127.0.0.1:9")
-    assert (code, said) == (2, f"error: {other}: must hold a certificate in PEM\n")
+    code, message = run("--tls-ca", other, url="https://127.0.0.1:9")
+    assert (code, message) == (2, f"error: {other}: must hold a certificate in PEM\n")
 
 
 @pytest.mark.parametrize(
     "url", ["http://label.example.org", "http://192.0.2.1:8080", "http://0.0.0.0:1"]
 )
 def test_no_token_goes_unencrypted_to_another_machine(url, run):
-    code, said = run(url=url)
+    code, message = run(url=url)
     assert code == 2
-    assert "so others on the network could read the token: give an https:// address, or " in said
+    assert "so others on the network could read the token: give an https:// address, or " in message
     assert run("--trust-network", url="http://127.0.0.1:9")[0] == 1  # and nobody is there
 
 
 def test_nor_does_that_of_argilla(campaign, monkeypatch, capsys):
     monkeypatch.setenv("ARGILLA_API_KEY", "k")
     words = ["crowd-tvcs", "sync", "argilla", campaign.store.place, "http://label.example.org"]
-    code, _, said = call([*words, "--dataset", "d", "--once"], capsys)
-    assert (code, "--trust-network if the network is private" in said) == (2, True)
+    code, _, message = call([*words, "--dataset", "d", "--once"], capsys)
+    assert (code, "--trust-network if the network is private" in message) == (2, True)

@@ -133,18 +133,18 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     assert taken == full[1]
     studio.annotate(*room, "yes")
     studio.annotate(*full, "yes")
-    said = []
-    sync.log = said.append
+    message = []
+    sync.log = message.append
     sync.step(studio.clock)
     assert sync.counts["accepted late"] == 1
     assert answers(campaign) == [(*room, "yes")]
     refused = [(who, task) for who, what, task, _ in audit(campaign) if what == "refused"]
     assert refused == [full]
-    assert "was given up, and the task has its 1 workers" in said[-1]
+    assert "was given up, and the task has its 1 workers" in message[-1]
     sync.step(studio.clock)
-    keep(campaign, batch=1, said=said).step(studio.clock)
+    keep(campaign, batch=1, message=message).step(studio.clock)
     assert len([1 for _, what, _, _ in audit(campaign) if what == "refused"]) == 1
-    assert sum("refused" in line for line in said) == 1
+    assert sum("refused" in line for line in message) == 1
 
 
 def test_who_answers_what_they_were_not_given_is_refused_and_taken_once_they_are(
@@ -257,11 +257,11 @@ def test_predictions_follow_the_answers_and_are_kept_from_annotators(campaign, s
     assert studio.project["show_collab_predictions"] is False
     studio.annotate(ANN, task, "yes")
     sync.step(studio.clock)
-    (told,) = studio.called(task)["predictions"]
+    (result,) = studio.called(task)["predictions"]
     confidence = leasing.labels_now(campaign.store)[task][1]
-    assert told["result"] == [fake.choice("yes")]
-    assert told["score"] == pytest.approx(confidence)
-    assert told["model_version"] == "tvcs"
+    assert result["result"] == [fake.choice("yes")]
+    assert result["score"] == pytest.approx(confidence)
+    assert result["model_version"] == "tvcs"
     calls = len(studio.calls)
     keep(campaign, predictions=True).step(studio.clock)
     assert not [call for call in studio.calls[calls:] if "predictions" in call[1]]

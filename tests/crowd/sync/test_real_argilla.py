@@ -105,9 +105,9 @@ def test_two_people_label_a_campaign_in_argilla(address, tmp_path):
         sync = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
         sync.begin()
         sync.tool.set_webhook("http://127.0.0.1:9/x")
-        said = _label(sync, address, dataset, keys)
+        message = _label(sync, address, dataset, keys)
         found = answers(campaign)
-        assert found == sorted((*pair, label) for pair, label in said.items())
+        assert found == sorted((*pair, label) for pair, label in message.items())
         assert len(found) == 5  # the budget; the sixth pair was skipped
         assert sum(what == "skip" for _, what, _, _ in audit(campaign)) == 1
         (hook,) = call(address, "GET", "/webhooks")["items"]
@@ -129,7 +129,7 @@ def _records(address, dataset):
 
 def _label(sync, address, dataset, keys):
     """Everybody answers what names them; Bob skips the first."""
-    said, is_skipped = {}, False
+    message, is_skipped = {}, False
     for _ in range(10):
         sync.step()
         for one in _records(address, dataset):
@@ -139,11 +139,11 @@ def _label(sync, address, dataset, keys):
                     is_skipped = True
                     call(address, "POST", path, {"status": "discarded"}, keys[name])
                     continue
-                said[name, task] = "yes" if task == "t1" else "no"
-                values = {"label": {"value": said[name, task]}}
+                message[name, task] = "yes" if task == "t1" else "no"
+                values = {"label": {"value": message[name, task]}}
                 body = {"status": "submitted", "values": values}
                 call(address, "POST", path, body, keys[name])
-    return said
+    return message
 
 
 def _hold_against_recorded(address, dataset, records, hook):

@@ -85,7 +85,7 @@ def test_two_people_label_a_campaign_through_their_tabs(
     campaign = make(budget=8, max_tasks_per_worker=5)
     more = ["--listen", "127.0.0.1:0", "--every", "20", "--batch", "2", "--predictions"]
     hooks = f"/api/webhooks/?project={project}"
-    said = {}
+    message = {}
     with syncing(campaign, real_studio, project, tmp_path / "log", *more):
         until(lambda: all(next_task(real_studio, project, w, t) for w, t in people.items()))
         until(lambda: real_studio.call("GET", hooks, TOKEN))
@@ -95,14 +95,14 @@ def test_two_people_label_a_campaign_through_their_tabs(
                 given = next_task(real_studio, project, who, token)
                 if given is not None:
                     task = given["data"]["task"]
-                    assert (who, task) not in said
-                    said[who, task] = "yes" if TASKS.index(task) % 2 else "no"
-                    annotate(real_studio, token, given, said[who, task])
+                    assert (who, task) not in message
+                    message[who, task] = "yes" if TASKS.index(task) % 2 else "no"
+                    annotate(real_studio, token, given, message[who, task])
             time.sleep(0.2)
         until(lambda: not any(next_task(real_studio, project, w, t) for w, t in people.items()))
     assert real_studio.call("GET", hooks, TOKEN) == []
     found = answers(campaign)
-    assert found == sorted((*pair, label) for pair, label in said.items())
+    assert found == sorted((*pair, label) for pair, label in message.items())
     assert len(found) == 8
     assert max(Counter(who for who, _, _ in found).values()) <= 5
     assert max(Counter(task for _, task, _ in found).values()) <= 2
@@ -110,8 +110,8 @@ def test_two_people_label_a_campaign_through_their_tabs(
         rows = connection.exec_driver_sql("SELECT seconds FROM pair WHERE state = 3").all()
     assert {seconds for (seconds,) in rows} == {2.5}
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all&page_size=100", TOKEN)
-    told = {t["data"]["task"]: len(t["predictions"]) for t in page["tasks"]}
-    assert told == {task: int(any(t == task for _, t, _ in found)) for task in TASKS}
+    result = {t["data"]["task"]: len(t["predictions"]) for t in page["tasks"]}
+    assert result == {task: int(any(t == task for _, t, _ in found)) for task in TASKS}
 
 
 def test_a_look_now_and_then_skips_and_comes_to_the_same(

@@ -69,9 +69,9 @@ def test_nothing_that_a_method_writes_is_refused(method, tmp_path, rng):
     for k in range(8):
         folder = tmp_path / str(k)
         folder.mkdir()
-        said = accusations(folder, method, write_crowd(folder, rng))
-        assert not said, (k, said)
-        n += said is not None
+        message = accusations(folder, method, write_crowd(folder, rng))
+        assert not message, (k, message)
+        n += message is not None
     assert n >= (3 if METHODS[method].honours else 1)
 
 
@@ -84,9 +84,9 @@ def test_nothing_is_refused_of_crowds_that_err_together(method, tmp_path, rng):
         words = write_crowd(folder, rng)
         if k % 3 == 0:
             words += [] if "--classes" in words else ["--prior", 0.7]
-        said = accusations(folder, method, [*words, "--common-error", [0.03, 0.3, 0.95][k % 3]])
-        assert not said, (k, said)
-        n += said is not None
+        message = accusations(folder, method, [*words, "--common-error", [0.03, 0.3, 0.95][k % 3]])
+        assert not message, (k, message)
+        n += message is not None
     assert n >= (3 if METHODS[method].honours else 1)
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_refused_of_crowds_that_err_together(method, tmp_path, rng):
         (10, ("--classes", 5)),
     ],
 )
-def test_large_teams_hold_too_and_how_closely_they_were_checked_is_said(n, words, tmp_path, rng):
+def test_large_teams_hold_too_and_the_tolerance_of_the_check_is_reported(n, words, tmp_path, rng):
     save(tmp_path / "q.csv", ["worker", "t0", "t1"],
          *([f"w{i:02}", *rng.uniform(0.3, 0.7, 2)] for i in range(n)))  # fmt: skip
     assert accusations(tmp_path, "qlp", words) == []

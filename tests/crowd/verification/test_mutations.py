@@ -26,13 +26,13 @@ from tests.proofs.counts import note
 
 def verify(folder):
     """Run the command, without the parsing of its line."""
-    out, said, code = io.StringIO(), io.StringIO(), 0
-    with redirect_stdout(out), redirect_stderr(said):
+    out, message, code = io.StringIO(), io.StringIO(), 0
+    with redirect_stdout(out), redirect_stderr(message):
         try:
             command(folder)
         except SystemExit as end:
             code = end.code
-    return SimpleNamespace(stdout=out.getvalue(), stderr=said.getvalue(), exit_code=code)
+    return SimpleNamespace(stdout=out.getvalue(), stderr=message.getvalue(), exit_code=code)
 
 
 def tables(folder):
@@ -151,67 +151,67 @@ def places(value, at=()):
 
 def edits_of_json(path):
     """Edit every field in every way: (what to look for in the answer, the new text)."""
-    told = json.loads(path.read_text())
-    for at in places(told):
-        place = told
+    record = json.loads(path.read_text())
+    for at in places(record):
+        place = record
         for key in at[:-1]:
             place = place[key]
         names = [str(key) for key in at if not isinstance(key, int)]
         # What another option leads to is named: that it does not fit what was written.
         names = [] if at[0] == "parameters" else names
         for other in others(place[at[-1]]):
-            if json.dumps(other) == json.dumps(place[at[-1]]) or is_harmless(told, at, other):
+            if json.dumps(other) == json.dumps(place[at[-1]]) or is_harmless(record, at, other):
                 continue
-            new, inner = copied(told, at)
+            new, inner = copied(record, at)
             inner[at[-1]] = other
             yield names, json.dumps(new)
-        if len(at) == 1 or not is_harmless(told, at, value_at(told, at)):
-            new, inner = copied(told, at)
+        if len(at) == 1 or not is_harmless(record, at, value_at(record, at)):
+            new, inner = copied(record, at)
             del inner[at[-1]]
             yield names, json.dumps(new)
-    yield ["more"], json.dumps({**told, "more": 1})
-    text = json.dumps(told)
-    first = json.dumps(next(iter(told)))
+    yield ["more"], json.dumps({**record, "more": 1})
+    text = json.dumps(record)
+    first = json.dumps(next(iter(record)))
     yield ["there twice"], text.replace(first, f"{first}: null, {first}", 1)
     for bad in ("", "[]", "3", "{", '{"a": NaN}', "[" * 10_000, '{"command": 1e999}', "\x00"):
         yield ["JSON", "must hold", "missing", "must be", "binary"], bad
 
 
-def copied(told, at):
+def copied(result, at):
     """A copy of nested JSON, and what of it holds the value at a place."""
-    new = copy.deepcopy(told)
+    new = copy.deepcopy(result)
     inner = new
     for key in at[:-1]:
         inner = inner[key]
     return new, inner
 
 
-def value_at(told, at):
+def value_at(result, at):
     """The value at a place of nested JSON."""
     for key in at:
-        told = told[key]
-    return told
+        result = result[key]
+    return result
 
 
-def is_harmless(told, at, other):
+def is_harmless(result, at, other):
     """Edits of one field that say nothing that is known to be false, see `HARMLESS`."""
     if at[0] == "versions":
         return len(at) == 2 and isinstance(other, str) and other != ""
     if at[0] in ("reason", "seed", "time_limit") or at == ("parameters", "time_limit"):
-        return type(other) is type(value_at(told, at)) and other not in ("", -1)
-    if at[0] in OWN.get(told.get("method"), ()):
+        return type(other) is type(value_at(result, at)) and other not in ("", -1)
+    if at[0] in OWN.get(result.get("method"), ()):
         return True  # what the method says of itself
     if at == ("money_price",) and isinstance(other, float):
         # Where all money is spent a range of prices proves the same bound, which is summed anew.
-        was = told["money_price"]
-        return told["money_spent"] == told["money"] and was < other < was + 1e-5
+        was = result["money_price"]
+        return result["money_spent"] == result["money"] and was < other < was + 1e-5
     if at[0] == "leaves":
         # Names in another order or twice; other prices that prove the same bound.
-        was = value_at(told, at)
+        was = value_at(result, at)
         is_list = isinstance(other, list) and isinstance(was, list) and at[-1] != "branches"
         is_more = isinstance(other, float) and isinstance(was, float) and was < other
         # A test that no task may meet costs nothing in the bound, at any price.
-        is_free = at[-1] == "price" and value_at(told, at[:-1]).get("at_most") == 0
+        is_free = at[-1] == "price" and value_at(result, at[:-1]).get("at_most") == 0
         is_near = is_more and (is_free or other < was + 1e-5)
         return is_near or (is_list and {*map(str, other)} == {*map(str, was)})
     return False
@@ -240,9 +240,9 @@ def was_named(plan, before, words):
     done = verify(plan)
     assert done.exit_code in (1, 2), (words, done.stdout, done.stderr)
     assert "unexpected" not in done.stderr, done.stderr
-    said = {line.partition("plan: ")[2] for line in before.stderr.splitlines()}
+    message = {line.partition("plan: ")[2] for line in before.stderr.splitlines()}
     lines = done.stderr.splitlines()
-    new = [line for line in lines if line.partition("plan: ")[2] not in said or "error" in line]
+    new = [line for line in lines if line.partition("plan: ")[2] not in message or "error" in line]
     assert new, (words, done.stderr)
     assert all(line.startswith((f"{plan}: ", "error: ")) for line in new), new
     if words:
@@ -385,8 +385,8 @@ HARMLESS = {
 
 
 def respell(path):
-    told = json.loads(path.read_text())
-    path.write_text(json.dumps(dict(reversed(told.items())), indent=7, ensure_ascii=True))
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(reversed(record.items())), indent=7, ensure_ascii=True))
 
 
 def retype(path):
@@ -398,25 +398,25 @@ def retype(path):
 
 def turn(path):
     if path.exists():
-        told = json.loads(path.read_text())
-        for leaf in told["leaves"]:
+        record = json.loads(path.read_text())
+        for leaf in record["leaves"]:
             for branch in leaf["branches"]:
                 branch["tasks"] = branch["tasks"][::-1] + branch["tasks"][:1]
-        path.write_text(json.dumps({"leaves": told["leaves"][::-1]}))
+        path.write_text(json.dumps({"leaves": record["leaves"][::-1]}))
 
 
 def nudge(plan, by):
-    told = json.loads((plan / "summary.json").read_text())
+    record = json.loads((plan / "summary.json").read_text())
     for name in ("expected_accuracy", "bound", "gap"):
-        if told[name] and by < told[name] < 1.0 - by:
-            told[name] += by
-    (plan / "summary.json").write_text(json.dumps(told))
+        if record[name] and by < record[name] < 1.0 - by:
+            record[name] += by
+    (plan / "summary.json").write_text(json.dumps(record))
 
 
 def set_version(plan):
-    told = json.loads((plan / "run.json").read_text())
-    told["versions"]["numpy"] = "9.9"
-    (plan / "run.json").write_text(json.dumps(told))
+    record = json.loads((plan / "run.json").read_text())
+    record["versions"]["numpy"] = "9.9"
+    (plan / "run.json").write_text(json.dumps(record))
 
 
 def append(path, text):
@@ -440,7 +440,7 @@ def test_there_are_300_mutations_and_more(written, plan):
     assert n >= 300
 
 
-def test_what_is_not_checked_is_said(written):
-    said = [line for line in written[1].stdout.splitlines() if line.startswith("not checked ")]
+def test_unchecked_files_are_named(written):
+    message = [line for line in written[1].stdout.splitlines() if line.startswith("not checked ")]
     for words in ("seed", "versions", "report.html"):
-        assert any(words in line for line in said)
+        assert any(words in line for line in message)

@@ -247,9 +247,9 @@ def test_a_pair_that_is_forbidden_is_named(tmp_path):
 
 @pytest.mark.parametrize("bound", [math.inf, 90.5, 1.001, -0.2])
 def test_a_bound_is_finite_and_at_most_1_even_with_prices_to_match(plan, bound):
-    told = json.loads((plan / "summary.json").read_text())
-    told |= {"bound": bound, "gap": bound - told["expected_accuracy"], "budget_price": 3.0}
-    (plan / "summary.json").write_text(json.dumps(told))
+    record = json.loads((plan / "summary.json").read_text())
+    record |= {"bound": bound, "gap": bound - record["expected_accuracy"], "budget_price": 3.0}
+    (plan / "summary.json").write_text(json.dumps(record))
     done = crowd_tvcs("verify", plan)
     assert done.exit_code in (1, 2)
     wanted = "Infinity is no number of JSON" if bound == math.inf else f"summary.json says {bound}"
@@ -258,10 +258,10 @@ def test_a_bound_is_finite_and_at_most_1_even_with_prices_to_match(plan, bound):
 
 @pytest.mark.parametrize("bad", ["{}", "[]", '{"parameters": []}', '{"inputs": [3]}'])
 def test_a_record_that_is_not_whole_is_one_line(plan, bad):
-    told = json.loads(bad)
-    if told:
-        told = {**json.loads((plan / "run.json").read_text()), **told}
-    (plan / "run.json").write_text(json.dumps(told))
+    record = json.loads(bad)
+    if record:
+        record = {**json.loads((plan / "run.json").read_text()), **record}
+    (plan / "run.json").write_text(json.dumps(record))
     done = crowd_tvcs("verify", plan)
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1

@@ -42,8 +42,8 @@ def test_check_prints_each_way_to_read_once(tmp_path):
     rows = [[f"AAC{c}-1", *(str(x) for x in 10 * rng.random(5))] for c in range(60)]
     lines = [",pseudotime,GATA1,SPI1,MYC,RUNX1", *(",".join(row) for row in rows)]
     (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n")
-    said = grn_tvcs("check", tmp_path / "cells.csv").stderr.splitlines()
-    ways = [line for line in said if line.startswith("this reads it")]
+    message = grn_tvcs("check", tmp_path / "cells.csv").stderr.splitlines()
+    ways = [line for line in message if line.startswith("this reads it")]
     assert ways
     assert len(ways) == len(set(ways))
 

@@ -137,10 +137,10 @@ def test_bad_input_is_one_line_and_exit_2_and_writes_nothing(
     Path("ids.txt").write_text("ENSG1\n")
     Path("none.txt").write_text("# nobody\n")
     done = grn_tvcs("infer", "x.tsv", "--out", "out", *options)
-    said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    expected = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert done.exit_code == 2, done.stderr
-    assert len(said) == 1
-    assert message in said[0]
+    assert len(expected) == 1
+    assert message in expected[0]
     assert "Traceback" not in done.stderr
     assert not Path("out").exists()
 

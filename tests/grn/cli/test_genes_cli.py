@@ -40,7 +40,7 @@ def record_of(out):
     return json.loads((out / "run.json").read_text())
 
 
-def test_genes_of_a_file_are_used_and_what_is_left_out_is_said(folder, tmp_path):
+def test_genes_of_a_file_are_used_and_omissions_reported(folder, tmp_path):
     done = infer(folder, tmp_path / "out", "--genes", "ten.txt")
     assert done.exit_code == 0, done.stderr
     [line] = [line for line in done.stderr.splitlines() if "left out" in line]
@@ -71,7 +71,7 @@ def test_more_variable_genes_than_there_are_keep_all(folder, tmp_path):
     assert len(record_of(tmp_path / "out")["genes"]) == 14
 
 
-def test_names_that_are_no_genes_or_stand_twice_are_said(folder, tmp_path):
+def test_names_that_are_no_genes_or_stand_twice_are_reported(folder, tmp_path):
     done = infer(folder, tmp_path / "out", "--genes", "odd.txt")
     assert "1 of 4 names are no genes of the expression file: zz" in done.stderr
     assert "named more than once, counted once: G1" in done.stderr
@@ -80,17 +80,17 @@ def test_names_that_are_no_genes_or_stand_twice_are_said(folder, tmp_path):
 
 def test_names_of_a_table_that_are_no_genes_are_named(folder, tmp_path):
     (folder / "table.txt").write_text("g3\tZn\nYGL035C\tZn\nG5\t\n")
-    said = infer(folder, tmp_path / "o", "--regulators", "table.txt").output
-    assert "2 of 3 names are genes, in column 1: 1 as written" in said
-    assert "; left out: YGL035C" in said
+    message = infer(folder, tmp_path / "o", "--regulators", "table.txt").output
+    assert "2 of 3 names are genes, in column 1: 1 as written" in message
+    assert "; left out: YGL035C" in message
     (folder / "edges.txt").write_text("TF\ttarget\nG3\tG1\nG3\tG2\nG5\tG4\n")
     infer(folder, tmp_path / "p", "--regulators", "edges.txt", "--targets", "edges.txt")
     edges = read_network(tmp_path / "p" / "edges.tsv").edges()
     assert {edge.regulator for edge in edges} <= {"G3", "G5"}
     assert {edge.target for edge in edges} <= {"G1", "G2", "G4"}
     (folder / "edges.txt").write_text("TF\ttarget\nYGL035C\tG1\nYGL036C\tG2\n")
-    said = infer(folder, tmp_path / "q", "--regulators", "edges.txt").output
-    assert "found none: here stands YGL035C, YGL036C; there" in said
+    message = infer(folder, tmp_path / "q", "--regulators", "edges.txt").output
+    assert "found none: here stands YGL035C, YGL036C; there" in message
 
 
 def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
@@ -140,12 +140,12 @@ def test_compressed_edges_are_scored_and_converted_as_they_are(folder, tmp_path)
         assert infer(folder, tmp_path / name, *words).exit_code == 0
     packed = tmp_path / "packed" / "edges.tsv.gz"
     assert not (tmp_path / "packed" / "edges.tsv").exists()
-    said = [
+    message = [
         CliRunner().invoke(app, ["score", str(path), str(folder / "true.tsv")])
         for path in (tmp_path / "plain" / "edges.tsv", packed)
     ]
-    assert said[0].exit_code == 0
-    assert said[0].stdout == said[1].stdout
+    assert message[0].exit_code == 0
+    assert message[0].stdout == message[1].stdout
     to = tmp_path / "n.sif"
     done = CliRunner().invoke(app, ["convert", str(packed), "--to", "sif", "--out", str(to)])
     assert done.exit_code == 0

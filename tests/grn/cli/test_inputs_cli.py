@@ -111,8 +111,8 @@ def test_names_of_a_list_that_are_written_otherwise_are_found_and_counted(tmp_pa
     (tmp_path / "r.txt").write_text("GeneA\ngeneb\nOther\n")
     done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
     assert "regulators   2 of 3 names are genes" in done.stdout
-    said = "2 of 3 names are genes: 1 as written, 1 in another case of letters (geneb is GeneB)"
-    assert said in done.stderr
+    message = "2 of 3 names are genes: 1 as written, 1 in another case of letters (geneb is GeneB)"
+    assert message in done.stderr
 
 
 def test_a_list_may_be_a_workbook(tmp_path):
@@ -130,11 +130,11 @@ def test_check_prints_the_series_with_names_and_times_and_the_last_genes(tmp_pat
     FRAME.assign(Time=[0, 1, 2, 4, 8, 24] * 2, condition=[*"aaaaaabbbbbb"]).assign(
         **{f"G{k}": FRAME["GeneA"] * k for k in range(2, 9)}
     ).to_csv(path, index=False)
-    said = grn_tvcs("check", path).stdout
-    assert "genes        11: GeneA, GeneB, GeneC, GeneD, G2, ..., G7, G8\n" in said
-    assert "series       2 of 6 time points\n" in said
-    assert "\n  1          a: 0, 1, 2, 4, 8, 24\n" in said
-    assert "\n  2          b: 0, 1, 2, 4, 8, 24\n" in said
+    message = grn_tvcs("check", path).stdout
+    assert "genes        11: GeneA, GeneB, GeneC, GeneD, G2, ..., G7, G8\n" in message
+    assert "series       2 of 6 time points\n" in message
+    assert "\n  1          a: 0, 1, 2, 4, 8, 24\n" in message
+    assert "\n  2          b: 0, 1, 2, 4, 8, 24\n" in message
 
 
 @pytest.mark.parametrize(("of_list", "of_table"), [("", ".4"), (".7", ""), (".7", ".4")])

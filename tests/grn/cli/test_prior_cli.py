@@ -43,16 +43,16 @@ def record(folder, out):
 
 
 @pytest.mark.filterwarnings("default")
-def test_prior_edges_are_used_said_and_recorded(folder):
+def test_prior_edges_are_used_printed_and_recorded(folder):
     done = grn(folder, "--prior", folder / "p.csv", *FEW, out="with")
     assert done.exit_code == 0, done.stderr
     assert "warning: " in done.stderr
     assert "of the prior edges 1 have a gene that is not in the table (X1 -> X2)" in done.stderr
     assert "6 of 7 prior edges are between genes of the data; " in done.stderr
-    told = record(folder, "with")
-    assert told["parameters"]["prior"] == "p.csv"
-    assert "p.csv" in {one["file"] for one in told["inputs"]}
-    assert told["notes"][0].startswith("6 of 7 prior edges")
+    result = record(folder, "with")
+    assert result["parameters"]["prior"] == "p.csv"
+    assert "p.csv" in {one["file"] for one in result["inputs"]}
+    assert result["notes"][0].startswith("6 of 7 prior edges")
     assert "6 of 7 prior edges" in (folder / "with" / "report.html").read_text()
 
 

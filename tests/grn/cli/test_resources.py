@@ -68,9 +68,9 @@ def test_seconds_of_the_default_method_are_within_a_factor_of_two_of_measured_on
     assert len(rows) >= 6
     for row in rows:
         sizes = {name: int(row[name]) for name in Work._fields if name in row}
-        said = estimate_of_parts(Work(**sizes), n_trees(sizes["genes"]))
-        assert 0.5 < said.seconds / float(row["seconds"]) < 2.0, row
-        assert 0.5 < said.memory / float(row["memory"]) < 2.0, row
+        message = estimate_of_parts(Work(**sizes), n_trees(sizes["genes"]))
+        assert 0.5 < message.seconds / float(row["seconds"]) < 2.0, row
+        assert 0.5 < message.memory / float(row["memory"]) < 2.0, row
 
 
 def test_the_parts_take_memory_for_regulators_x_genes():
@@ -89,7 +89,7 @@ def test_the_parts_take_memory_for_regulators_x_genes():
         (100, 100, 210, 20, False, 33.4),
     ],
 )
-def test_networks_of_a_design_are_told_as_they_were_measured(
+def test_networks_of_a_design_are_described_as_measured(
     genes, regulators, samples, trees, few, measured
 ):
     """Processor seconds of 12 networks and 120 tables, from 6 and 120 that were run once."""
@@ -142,9 +142,9 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     args = ["infer", str(table), "--out", str(tmp_path / "out"), *words]
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 1
-    said = " ".join(done.stderr.split())
-    assert re.search(r"needs about 0\.2 GB, but only 0\.1 GB are free; what helps: ", said)
-    assert said.endswith(helps)
+    message = " ".join(done.stderr.split())
+    assert re.search(r"needs about 0\.2 GB, but only 0\.1 GB are free; what helps: ", message)
+    assert message.endswith(helps)
     assert not (tmp_path / "out").exists()
 
 

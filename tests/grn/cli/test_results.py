@@ -35,7 +35,7 @@ def small(tmp_path_factory):
 
 @pytest.mark.filterwarnings("always:.*left out 1 edges")
 @pytest.mark.parametrize("pairs", ["all", "linked"])
-def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, pairs):
+def test_a_reference_is_scored_and_uncounted_edges_are_reported(small, tmp_path, pairs):
     words = ["infer", small / "x.tsv", "--reference", small / "more.tsv", "--pairs", pairs]
     done = grn_tvcs(*words, "--out", tmp_path / "out", "--option", "resamples=6")
     assert done.exit_code == 0, done.stderr
@@ -164,6 +164,6 @@ def test_a_reference_tells_what_it_left_out_by_reason(small):
 )  # fmt: skip
 def test_a_warning_points_to_the_line_of_the_user(tmp_path, name, text, read):
     (tmp_path / name).write_text(text)
-    with pytest.warns(UserWarning, match=r"never changes|filled|left out") as said:
+    with pytest.warns(UserWarning, match=r"never changes|filled|left out") as message:
         read(tmp_path / name)
-    assert {warning.filename for warning in said} == {__file__}
+    assert {warning.filename for warning in message} == {__file__}

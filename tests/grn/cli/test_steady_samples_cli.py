@@ -23,7 +23,7 @@ def facts(done):
     return {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
 
 
-def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, tmp_path):
+def test_a_table_without_time_is_taken_and_its_limits_are_reported(small, tmp_path):
     out = tmp_path / "out"
     words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
     done = grn_tvcs(*words)
@@ -48,8 +48,8 @@ def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
     out = tmp_path / "out"
     done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", method)
     assert done.exit_code == 2
-    said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert said == [
+    message = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert message == [
         f"error: {method} needs time series, but no sample has a time (a column Time); methods "
         "that need none: combined, pcc, aracne, clr, mrnet, pidc, genie3, tigress, "
         "spearman, partial-correlation"
@@ -119,6 +119,6 @@ def test_the_report_shows_steady_samples_by_number(small, tmp_path):
     number, low, high, text, _, _ = data["profiles"][0]
     gene = data["genes"][number]
     rows = [line.split("\t") for line in (small / "multifactorial.tsv").read_text().splitlines()]
-    told = [float(row[rows[0].index(gene)]) for row in rows[1:]]
-    assert text == letters(np.array(told), low, high)
-    assert (low, high) == (min(told), max(told))
+    result = [float(row[rows[0].index(gene)]) for row in rows[1:]]
+    assert text == letters(np.array(result), low, high)
+    assert (low, high) == (min(result), max(result))

@@ -46,7 +46,7 @@ def table(tmp_path_factory):
 
 
 @pytest.mark.usefixtures("likely_method")
-def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
+def test_the_verdict_is_printed_recorded_and_shown(table, tmp_path):
     out = tmp_path / "out"
     done = grn_tvcs("infer", table, "--out", out, "--method", "likely")
     assert done.exit_code == 0, done.stderr
@@ -73,8 +73,8 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     page = (out / "report.html").read_text()
     assert f"The number of edges, {n_edges}, is the one that the verdict supports." in page
     assert "edges in all" not in page
-    said = page.index(network.verdict.describe())  # beside the drawing, before filters and list
-    assert page.index("The network</h2>") < said < page.index('id="explorer"')
+    message = page.index(network.verdict.describe())  # beside the drawing, before filters and list
+    assert page.index("The network</h2>") < message < page.index('id="explorer"')
     assert "Expected true edges by number of edges" in page
 
 

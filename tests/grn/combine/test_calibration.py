@@ -73,9 +73,9 @@ def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
             replace(design, hidden=HIDDEN_FRACTION) if is_hidden else design, kind, rng
         )
         parts = compute_evidence(made.expression, made.rules, rng, made.steady, resamples=4)
-        said = combiner.logits(pair_features(parts), parts.inputs)
+        claimed = combiner.logits(pair_features(parts), parts.inputs)
         places = np.argwhere(parts.allowed)
-        logits.append(np.array([said[j, i] for j, i in places]))
+        logits.append(np.array([claimed[j, i] for j, i in places]))
         truths.append(np.array([made.is_edge[parts.inputs[j], i] for j, i in places]))
     assert run(combiner, design, 6) == Calibration(*fit_platt_scaling(logits, truths))
 
@@ -161,14 +161,14 @@ def test_a_file_for_another_design_is_not_taken(combiner, cache):
     assert run(combiner, other) != run(combiner)
 
 
-def test_threads_change_nothing_and_networks_are_told_in_order(combiner, cache):
-    told = []
+def test_threads_change_nothing_and_networks_come_in_order(combiner, cache):
+    result = []
     one = calibrate_design(combiner, DESIGN, 6, resamples=4)
     two = calibrate_design(
-        combiner, DESIGN, 6, resamples=4, threads=2, progress=lambda *at: told.append(at)
+        combiner, DESIGN, 6, resamples=4, threads=2, progress=lambda *at: result.append(at)
     )
     assert one == two
-    assert told == [(k, 6) for k in range(1, 7)]
+    assert result == [(k, 6) for k in range(1, 7)]
 
 
 def no_temporary_folder():
@@ -237,15 +237,15 @@ def test_the_limit_is_the_largest_chance_of_tables_without_edges(
 ):
     monkeypatch.setattr(module, "N_NULL_TABLES", 7)
     found = calibrate_design(combiner, DESIGN, 3, resamples=4, null_model=undecided)
-    said = []
+    claimed = []
     for k in range(7):
         rng = stream(SEED, "tables of a design", DESIGN.key, str(k))
         made = draw_null(DESIGN, NULLS[k % 3], rng)
         none = null_log_odds(undecided.nulls, traits(made.expression), DESIGN)
         parts = compute_evidence(made.expression, made.rules, rng, resamples=4)
         logits = combiner.logits(pair_features(parts), parts.inputs)[parts.allowed]
-        said.append(weight_by_non_null(found.offset + found.slope * logits, none).max())
-    assert found.limit == pytest.approx(max(said), rel=1e-12)
+        claimed.append(weight_by_non_null(found.offset + found.slope * logits, none).max())
+    assert found.limit == pytest.approx(max(claimed), rel=1e-12)
     assert run(combiner, null_model=undecided) == found
     assert run(combiner, null_model=undecided) == found  # from the file
 
@@ -254,13 +254,13 @@ def test_tables_that_traits_tell_or_that_have_no_chances_set_no_limit(
     combiner, cache, undecided, nulls, monkeypatch
 ):
     monkeypatch.setattr(module, "N_NULL_TABLES", 3)
-    told = nulls._replace(base=np.array([30.0]))
+    result = nulls._replace(base=np.array([30.0]))
     strange = replace(
         undecided.trait_distribution, limits=undecided.trait_distribution.limits / 1e9
     )
     for null_model in (
         None,
-        undecided._replace(nulls=told),
+        undecided._replace(nulls=result),
         undecided._replace(trait_distribution=strange),
     ):
         found = calibrate_design(combiner, DESIGN, 1, resamples=4, null_model=null_model)

@@ -307,8 +307,8 @@ def test_every_table_is_of_a_network_and_none_has_knock_outs():
 
 def test_the_file_that_comes_along_says_what_made_it():
     with np.load(command.PATH) as file:
-        told = json.loads(str(file["made"]))
-    assert told["command"] == "python -m benchmarks.coexpression"
+        result = json.loads(str(file["made"]))
+    assert result["command"] == "python -m benchmarks.coexpression"
     parameters = {"tables": command.TABLES, "many": command.TABLES_OF_MANY}
-    assert (told["seed"], told["parameters"]) == (0, parameters)
+    assert (result["seed"], result["parameters"]) == (0, parameters)
     assert load_coexpression().means.shape[1] == len(MEASURES)

@@ -33,7 +33,7 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_what_may_not_be_is_impossible_and_the_rest_is_told_apart(combiner, networks):
+def test_excluded_pairs_are_impossible_and_the_rest_is_ranked(combiner, networks):
     for network, logits in zip(networks, logits_of(combiner, networks), strict=True):
         allowed = network.table.allowed
         assert (logits[~allowed] == IMPOSSIBLE).all()
@@ -214,6 +214,6 @@ def test_pickles_are_not_opened(tmp_path):
     assert refused(path).startswith("must be a model of evidence (.npz)")
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_said_to_be(tmp_path):
+def test_a_missing_file_and_a_folder_are_named_as_such(tmp_path):
     assert refused(tmp_path / "none.npz") == "cannot be read: No such file or directory"
     assert refused(tmp_path).startswith("cannot be read: ")

@@ -77,8 +77,8 @@ def test_scores_are_of_pairs_that_may_be_edges(known, which):
     for name, signed in parts.signed.items():
         is_told = parts.allowed & (signed != 0)  # lagged regression may not know a sign
         assert is_told.any() or name not in (LAGGED, RANK)
-        told = np.abs(signed)[is_told]
-        assert told == pytest.approx(parts.scores[name][is_told], nan_ok=True)
+        result = np.abs(signed)[is_told]
+        assert result == pytest.approx(parts.scores[name][is_told], nan_ok=True)
 
 
 def test_of_genes_that_were_not_knocked_out_nothing_is_known(known):
@@ -87,8 +87,8 @@ def test_of_genes_that_were_not_knocked_out_nothing_is_known(known):
     is_out = steady.is_changed(is_out=True)[parts.inputs]
     assert 0 < is_out.sum() < len(is_out)
     for name in (KNOCKOUT, RANKED_DOWN):
-        told = np.isnan(parts.scores[name])
-        assert (told == ~is_out[:, None])[parts.allowed].all()
+        result = np.isnan(parts.scores[name])
+        assert (result == ~is_out[:, None])[parts.allowed].all()
     moved = steady.shifts(one.example.expression, is_out=True)[parts.inputs]
     assert np.array_equal(parts.signed[KNOCKOUT][is_out], moved[is_out])
     assert parts.facts["knocked out"] == is_out.mean()
@@ -136,11 +136,11 @@ def test_other_numbers_drawn_give_other_forests_and_the_same_correlations(known)
 @pytest.mark.parametrize("which", range(8))
 @pytest.mark.parametrize("threads", [1, 2])
 def test_progress_never_falls_and_ends_at_its_total(known, which, threads):
-    told = []
+    result = []
     evidence_on(
-        known[which].example, progress=lambda done, of: told.append((done, of)), threads=threads
+        known[which].example, progress=lambda done, of: result.append((done, of)), threads=threads
     )
-    done, of = zip(*told, strict=True)
+    done, of = zip(*result, strict=True)
     assert len(set(of)) == 1
     assert list(done) == sorted(done)
     assert done[0] >= 0

@@ -130,10 +130,10 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
     place = {g: k for k, g in enumerate(parts.inputs.tolist())}
     for j, i in np.argwhere(parts.allowed).tolist():
         for name, scores in parts.scores.items():
-            told = scale_by_top_mean(scores, n)
-            expected = {f"{name} score": np.log(told[j, i] + FLOOR)}
+            result = scale_by_top_mean(scores, n)
+            expected = {f"{name} score": np.log(result[j, i] + FLOOR)}
             if name not in SYMMETRIC:
-                back = told[place[i], parts.inputs[j]] if i in place else np.nan
+                back = result[place[i], parts.inputs[j]] if i in place else np.nan
                 expected[f"{name} reverse"] = np.log(back + FLOOR)
             if name in (KNOCKOUT, KNOCKDOWN, RANKED_DOWN):
                 expected[f"{name} size"] = np.log(1 + scores[j, i])
@@ -184,8 +184,8 @@ def test_what_samples_say_nothing_of_is_unknown(known):
                 assert np.isnan(rows[:, k]).all(), name
     reasons = ("knock", *unknown["rest"], RANKED_DOWN, "gain", "stability", "autocorrelation")
     rows = pair_features(known[3].parts).rows(NAMES)
-    told = [k for k, name in enumerate(NAMES) if not name.startswith(reasons)]
-    assert np.isfinite(rows[:, told]).all()
+    result = [k for k, name in enumerate(NAMES) if not name.startswith(reasons)]
+    assert np.isfinite(rows[:, result]).all()
 
 
 def test_of_regulators_that_were_not_knocked_out_effects_are_unknown(known):

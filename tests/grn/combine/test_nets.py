@@ -38,8 +38,8 @@ def slowly(net: Net, X):
     """The same by matrices, of double precision."""
     with np.errstate(invalid="ignore"):
         z = np.clip((X.astype(float) - net.means) / net.sizes, -4, 4)
-    told = np.concatenate([np.nan_to_num(z), np.isnan(X[:, net.gaps])], axis=1)
-    one = np.maximum(told @ net.first.astype(float) + net.first_base, 0)
+    result = np.concatenate([np.nan_to_num(z), np.isnan(X[:, net.gaps])], axis=1)
+    one = np.maximum(result @ net.first.astype(float) + net.first_base, 0)
     two = np.maximum(one @ net.second.astype(float) + net.second_base, 0)
     return two @ net.last.astype(float) + net.base[0]
 
@@ -47,13 +47,13 @@ def slowly(net: Net, X):
 def test_a_net_says_what_matrices_say():
     net, X = learned(), drawn(9)[0]
     X[0], X[1] = np.nan, 1e30
-    said = evaluate_net(net, X)
-    assert said == pytest.approx(slowly(net, X), rel=1e-5, abs=1e-5)
-    assert np.ptp(said) > 1
-    assert np.isfinite(said).all()
+    claimed = evaluate_net(net, X)
+    assert claimed == pytest.approx(slowly(net, X), rel=1e-5, abs=1e-5)
+    assert np.ptp(claimed) > 1
+    assert np.isfinite(claimed).all()
 
 
-def test_a_row_is_told_the_same_whatever_is_beside_it():
+def test_a_row_has_the_same_prediction_whatever_is_beside_it():
     net, X = learned(), drawn(4)[0]
     whole = evaluate_net(net, X)
     for rows in (slice(0, 1), slice(3, 40), slice(None, None, -1)):
@@ -62,8 +62,8 @@ def test_a_row_is_told_the_same_whatever_is_beside_it():
 
 def test_a_net_learns_what_no_sum_of_features_tells():
     net, (X, y) = learned(rows=6000), drawn(7)
-    said = evaluate_net(net, X)
-    assert ((said > 0) == y).mean() > 0.8
+    claimed = evaluate_net(net, X)
+    assert ((claimed > 0) == y).mean() > 0.8
     known = [np.corrcoef(X[:, k], y)[0, 1] for k in (0, 1)]
     assert max(map(abs, known)) < 0.1
 
@@ -82,7 +82,7 @@ def test_what_was_constant_or_never_known_says_nothing_later():
     assert np.array_equal(evaluate_net(net, other), evaluate_net(net, X))
 
 
-def test_gaps_that_features_share_are_told_once():
+def test_gaps_that_features_share_are_one_input():
     assert learned().gaps.tolist() == [2, 4]
 
 
@@ -94,20 +94,20 @@ def test_rows_that_weigh_nothing_teach_nothing():
 
 
 def test_slopes_are_those_of_differences(rng):
-    told, true = rng.normal(size=(20, 5)), rng.random(20) > 0.5
+    result, true = rng.normal(size=(20, 5)), rng.random(20) > 0.5
     weight = rng.random(20)
     widths = (5, 6, 4, 1)
     weights = [rng.normal(size=pair) for pair in pairwise(widths)]
     bases = [rng.normal(size=n) for n in widths[1:]]
 
     def loss():
-        x = told
+        x = result
         for w, b in zip(weights[:-1], bases[:-1], strict=True):
             x = np.maximum(x @ w + b, 0)
-        said = (x @ weights[-1] + bases[-1])[:, 0]
-        return weight @ np.logaddexp(0, np.where(true, -said, said))
+        claimed = (x @ weights[-1] + bases[-1])[:, 0]
+        return weight @ np.logaddexp(0, np.where(true, -claimed, claimed))
 
-    found = nets._slopes(told, true.astype(float), weight, weights, bases)
+    found = nets._slopes(result, true.astype(float), weight, weights, bases)
     for array, slope in zip([*weights, *bases], found, strict=True):
         for at in [tuple(rng.integers(0, array.shape)) for _ in range(4)]:
             array[at] += 1e-6
@@ -118,10 +118,10 @@ def test_slopes_are_those_of_differences(rng):
             assert slope[at] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-6)
 
 
-def test_a_feature_with_any_size_is_told_alike():
+def test_a_feature_of_any_size_has_the_same_prediction():
     """Its unit says nothing: it counts in deviations."""
     X, y = drawn(2)
     unit = np.float32(2.0) ** np.arange(-3, N_FEATURES - 3, dtype=np.float32)
     one, other = (learn_net(x, y, np.ones(len(y)), 0) for x in (X, X * unit))
-    said = evaluate_net(one, X), evaluate_net(other, X * unit)
-    assert said[0] == pytest.approx(said[1], rel=1e-3, abs=1e-3)
+    claimed = evaluate_net(one, X), evaluate_net(other, X * unit)
+    assert claimed[0] == pytest.approx(claimed[1], rel=1e-3, abs=1e-3)

@@ -52,15 +52,15 @@ def test_honest_log_odds_stay_as_they_are(rng):
     assert fit_platt_scaling(*drawn(rng, 0, 1, 40, 4000)) == pytest.approx((0, 1), abs=0.06)
 
 
-def test_as_many_edges_are_said_as_there_are_however_few_a_network_has(rng):
+def test_as_many_edges_are_claimed_as_there_are_however_few_a_network_has(rng):
     """Networks of few edges, of which too much is said, are no more than a part of all."""
     z = [rng.normal(-1.5, 2.0, 300) for _ in range(60)]
     truths = [
         rng.random(300) < sigmoid(part + (1.5 if k % 2 else -2.5)) for k, part in enumerate(z)
     ]
     offset, slope = fit_platt_scaling(z, truths)
-    said = sum(sigmoid(offset + slope * part).sum() for part in z)
-    assert said == pytest.approx(sum(true.sum() for true in truths), rel=0.02)
+    claimed = sum(sigmoid(offset + slope * part).sum() for part in z)
+    assert claimed == pytest.approx(sum(true.sum() for true in truths), rel=0.02)
 
 
 def test_edges_weigh_together_as_much_as_there_are_networks():

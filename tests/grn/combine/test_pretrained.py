@@ -83,7 +83,7 @@ def test_a_model_is_read_once(path):
     assert load_pretrained(path) is load_pretrained(path)
 
 
-def test_a_missing_model_is_said_to_be_missing_and_looked_for_again(path, tmp_path):
+def test_a_missing_model_is_reported_and_looked_for_again(path, tmp_path):
     later = tmp_path / "later.npz"
     with pytest.raises(DataError, match=r"later\.npz: cannot be read"):
         load_pretrained(later)
@@ -128,8 +128,10 @@ def test_the_start_of_series_is_the_one_that_a_table_looks_like(path, known):
         found = traits(one.example.expression, one.example.steady)
         starts = WILD, RANDOM
         has_directions = one.design.n_series and not one.design.is_perturbation_known
-        said = [model.trait_distributions[s].relative_distance(found, one.design) for s in starts]
-        wanted = starts[int(said[1] < said[0])] if has_directions else one.design.start
+        claimed = [
+            model.trait_distributions[s].relative_distance(found, one.design) for s in starts
+        ]
+        wanted = starts[int(claimed[1] < claimed[0])] if has_directions else one.design.start
         assert model.with_start(one.design, found) == replace(one.design, start=wanted)
 
 
@@ -170,7 +172,7 @@ def test_a_model_says_what_made_it_and_the_one_that_comes_along_does(
     path, made = tmp_path / "made.npz", {"command": "python -m x", "seed": 3, "parameters": {}}
     write_pretrained(path, combiner, trait_distribution, GROWTH, nulls, {}, made=made)
     assert load_pretrained(path).made == made
-    told = load_pretrained().made
-    assert told["command"] == "python -m benchmarks.universal"
-    assert (told["seed"], told["parameters"]["networks"]) == (0, 784)
-    assert {"numpy", "scikit-learn", "numba"} <= told["versions"].keys()
+    result = load_pretrained().made
+    assert result["command"] == "python -m benchmarks.universal"
+    assert (result["seed"], result["parameters"]["networks"]) == (0, 784)
+    assert {"numpy", "scikit-learn", "numba"} <= result["versions"].keys()

@@ -70,7 +70,7 @@ def slow_relations(logits, allowed, inputs):
         into = [v for pair, v in p.items() if pair[1] == inputs[j]]
         row = [logits[pair] for pair in pairs if pair[0] == j]
         column = [logits[pair] for pair in pairs if pair[1] == i]
-        told = {
+        result = {
             "first": logits[j, i],
             "first rank among regulators": np.log(rank(logits[j, i], column)),
             "first rank among targets": np.log(rank(logits[j, i], row) / n),
@@ -83,8 +83,8 @@ def slow_relations(logits, allowed, inputs):
             "largest hub": max(out) / total,
         }
         if i in place:
-            told["reverse"] = p.get((place[i], inputs[j]), 0.0)
-        for name, value in told.items():
+            result["reverse"] = p.get((place[i], inputs[j]), 0.0)
+        for name, value in result.items():
             found[name][j, i] = value
     return found
 

@@ -81,7 +81,7 @@ def test_a_network_without_edges_is_a_lesson_too_and_one_without_pairs_is_none(
     assert np.isfinite(fit([*networks[:4], empty]).logits(one.table, one.inputs)).all()
 
 
-def test_edges_are_told_from_the_others(combiner, networks):
+def test_edges_rank_above_the_others(combiner, networks):
     for network in networks:
         logits = combiner.logits(network.table, network.inputs)
         is_other = network.table.allowed & ~network.is_edge

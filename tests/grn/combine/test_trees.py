@@ -39,17 +39,17 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_trees_say_what_they_said_in_scikit_learn(shape, seed):
+def test_trees_predict_as_in_scikit_learn(shape, seed):
     classifier = fitted(seed, **SHAPES[shape])
     trees = trees_from_classifier(classifier)
     rng = np.random.default_rng(seed)
     X = np.concatenate([drawn(seed)[0], drawn(seed + 9)[0], np.full((1, N_FEATURES), np.nan)])
     X = np.concatenate([X, 1e30 * rng.normal(size=(20, N_FEATURES))]).astype(np.float32)
-    said = evaluate(trees, X)
+    claimed = evaluate(trees, X)
     largest = float(np.abs(trees.value).max())
     rounding = 2.0**-24 * largest * classifier.n_iter_  # leaves are float32
-    assert said == pytest.approx(classifier.decision_function(X), rel=0, abs=rounding + 1e-12)
-    assert np.ptp(said) > 0 or shape == "one leaf"
+    assert claimed == pytest.approx(classifier.decision_function(X), rel=0, abs=rounding + 1e-12)
+    assert np.ptp(claimed) > 0 or shape == "one leaf"
     assert len(trees.starts) == classifier.n_iter_ + 1
 
 

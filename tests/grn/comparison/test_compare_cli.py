@@ -28,9 +28,9 @@ def tables(files):
 
 def test_two_tables_give_edges_genes_a_report_and_a_record(files):
     out = files / "out"
-    code, said = run(*tables(files), "--fdr", "0.3", "--out", out)
-    assert code == 0, said
-    assert "1 edge differs: 1 gained" in said
+    code, claimed = run(*tables(files), "--fdr", "0.3", "--out", out)
+    assert code == 0, claimed
+    assert "1 edge differs: 1 gained" in claimed
     assert {path.name for path in out.iterdir()} == {
         "differences.tsv", "genes.tsv", "report.html", "run.json",
     }  # fmt: skip
@@ -41,9 +41,9 @@ def test_two_tables_give_edges_genes_a_report_and_a_record(files):
     assert record["conditions"] == ["wild", "mutant"]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "grn-tvcs compare wild.tsv mutant.tsv --out DIR --fdr 0.3" in page
-    code, said = run(*tables(files), "--out", out)
+    code, claimed = run(*tables(files), "--out", out)
     assert code == 2
-    assert "give --force" in said
+    assert "give --force" in claimed
     again = files / "again"
     words = ("--fdr", "0.3", "--threads", "2", "--out", again)
     assert run(*tables(files), *words)[0] == 0
@@ -55,8 +55,8 @@ def test_one_table_with_a_column_gives_the_same(files, conditions):
     both = table_of_both(conditions, files / "both.csv")
     out = files / "out"
     words = ("--condition-column", "state", "--conditions", "wild,mutant", "--scale", "log")
-    code, said = run(both, *words, "--fdr", "0.3", "--out", out)
-    assert code == 0, said
+    code, claimed = run(both, *words, "--fdr", "0.3", "--out", out)
+    assert code == 0, claimed
     first = (out / "differences.tsv").read_text().splitlines()[1].split("\t")
     assert first[:5] == ["1", "G1", "G7", "gained", "1"]
     assert json.loads((out / "run.json").read_text())["conditions"] == ["wild", "mutant"]
@@ -87,12 +87,12 @@ def change(path, **facts):
 
 def test_two_finished_folders_are_not_tested_and_it_says_so(finished):
     out = finished / "out"
-    code, said = run(finished / "one", finished / "two", "--out", out)
-    assert code == 0, said
-    assert "no false discovery" in said
+    code, claimed = run(finished / "one", finished / "two", "--out", out)
+    assert code == 0, claimed
+    assert "no false discovery" in claimed
     names = {"differences.tsv", "report.html", "run.json"}
     assert {path.name for path in out.iterdir()} == names
-    assert f"open {out / 'report.html'}" in said
+    assert f"open {out / 'report.html'}" in claimed
     header, *rows = [
         line.split("\t") for line in (out / "differences.tsv").read_text().splitlines()
     ]
@@ -115,19 +115,19 @@ def test_two_finished_folders_are_not_tested_and_it_says_so(finished):
 
 
 def test_the_report_of_two_finished_folders_draws_every_edge_without_probabilities(finished):
-    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
-    assert code == 0, said
+    code, claimed = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert code == 0, claimed
     rows = [
         line.split("\t")
         for line in (finished / "out" / "differences.tsv").read_text().splitlines()[1:]
     ]
     page = (finished / "out" / "report.html").read_text()
-    told = [
+    result = [
         f"{regulator} to {target}: {kind}, score {a} in one and {b} in two"
         for regulator, target, kind, _, _, a, b, *_ in rows
     ]
     assert rows
-    assert [page.count(f"<title>{words}</title>") for words in told] == [1] * len(rows)
+    assert [page.count(f"<title>{words}</title>") for words in result] == [1] * len(rows)
     assert page.count("<line class=") == len(rows)
     kinds = ", ".join(
         f"{sum(row[2] == kind for row in rows)} {kind}"
@@ -141,23 +141,23 @@ def test_the_report_of_two_finished_folders_draws_every_edge_without_probabiliti
 
 def test_the_report_names_the_folder_that_one_stands_in(finished, monkeypatch):
     monkeypatch.chdir(finished / "one")
-    code, said = run(".", "../two", "--out", finished / "out")
-    assert code == 0, said
+    code, claimed = run(".", "../two", "--out", finished / "out")
+    assert code == 0, claimed
     page = (finished / "out" / "report.html").read_text()
     assert "grn-tvcs compare one two --out DIR" in page
 
 
-def test_finished_folders_are_called_as_they_are_told_to_be(finished):
+def test_finished_folders_are_called_by_the_names_given(finished):
     words = (finished / "one", finished / "two", "--conditions", "wild <type>_b,mutant")
-    code, said = run(*words, "--out", finished / "out")
-    assert code == 0, said
+    code, claimed = run(*words, "--out", finished / "out")
+    assert code == 0, claimed
     page = (finished / "out" / "report.html").read_text()
     assert "wild &lt;type&gt;_b and mutant: comparison of two finished" in page
     assert "<th>score in wild &lt;type&gt;_b</th><th>score in mutant</th>" in page
     record = json.loads((finished / "out" / "run.json").read_text())
     assert record["parameters"] == {"conditions": "wild <type>_b,mutant"}
-    code, said = run(finished / "one", finished / "one", "--out", finished / "again")
-    assert code == 0, said
+    code, claimed = run(finished / "one", finished / "one", "--out", finished / "again")
+    assert code == 0, claimed
     assert (
         "the first and the second: comparison of two"
         in (finished / "again" / "report.html").read_text()
@@ -177,9 +177,9 @@ def test_finished_folders_are_called_as_they_are_told_to_be(finished):
 @pytest.mark.filterwarnings("ignore:.*left out")
 def test_finished_folders_that_are_not_alike_are_refused(finished, facts, message):
     change(finished / "two" / "run.json", **facts)
-    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
+    code, claimed = run(finished / "one", finished / "two", "--out", finished / "out")
     assert code == 2
-    assert __import__("re").search(message, said), said
+    assert __import__("re").search(message, claimed), claimed
     assert not (finished / "out").exists()
 
 
@@ -198,8 +198,8 @@ def test_finished_folders_that_are_not_alike_are_refused(finished, facts, messag
 def test_of_finished_folders_no_option_is_left_unheeded(finished, monkeypatch, words, message):
     monkeypatch.chdir(finished)
     record = (finished / "two" / "run.json").read_bytes()
-    code, said = run("one", "two", "--out", "out", *words)
-    assert (code, message in said) == (2, True), said
+    code, claimed = run("one", "two", "--out", "out", *words)
+    assert (code, message in claimed) == (2, True), claimed
     assert not (finished / "out").exists()
     assert (finished / "two" / "run.json").read_bytes() == record
 
@@ -210,20 +210,23 @@ def test_the_column_may_stand_in_a_sheet_of_samples(files):
     sheet = files / "sheet.csv"
     sheet.write_text("sample,time,state\ns1,0,wild\ns2,1,\n", encoding="utf-8")
     words = ("--samples", sheet, "--condition-column", "state", "--out", files / "out")
-    code, said = run(files / "levels.tsv", *words)
-    assert (code, f"{sheet}:3, column 'state': every sample needs a condition" in said) == (2, True)
+    code, claimed = run(files / "levels.tsv", *words)
+    assert (code, f"{sheet}:3, column 'state': every sample needs a condition" in claimed) == (
+        2,
+        True,
+    )
     sheet.write_text("sample,time,state\ns1,0,wild\ns2,1,mutant\n", encoding="utf-8")
-    code, said = run(files / "levels.tsv", *words)
-    assert (code, "series must have at least 2 time points" in said) == (2, True)
+    code, claimed = run(files / "levels.tsv", *words)
+    assert (code, "series must have at least 2 time points" in claimed) == (2, True)
 
 
 def test_a_folder_without_edges_or_record_is_refused(finished):
     (finished / "two" / "edges.tsv").unlink()
-    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
-    assert (code, "must have edges.tsv" in said) == (2, True)
+    code, claimed = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert (code, "must have edges.tsv" in claimed) == (2, True)
     (finished / "two" / "run.json").unlink()
-    code, said = run(finished / "one", finished / "two", "--out", finished / "out")
-    assert (code, "it has no run.json" in said) == (2, True)
+    code, claimed = run(finished / "one", finished / "two", "--out", finished / "out")
+    assert (code, "it has no run.json" in claimed) == (2, True)
     assert not (finished / "out").exists()
 
 
@@ -264,10 +267,10 @@ def test_what_cannot_be_done_is_one_line_that_names_the_remedy(
     monkeypatch.chdir(files)
     b = conditions[1]
     write_expression(b.part([name == "01" for name in b.series]), files / "one.tsv")
-    code, said = run(*words, "--scale", "log", "--out", "out")
+    code, claimed = run(*words, "--scale", "log", "--out", "out")
     assert code == 2
-    assert message in said.splitlines()[-1]
-    assert said.splitlines()[-1].startswith("error: ")
+    assert message in claimed.splitlines()[-1]
+    assert claimed.splitlines()[-1].startswith("error: ")
     assert not (files / "out").exists()
 
 
@@ -294,9 +297,9 @@ def test_an_undirected_edge_of_two_finished_folders_is_unchanged_whichever_way_i
 def test_genes_of_a_list_and_the_most_variable_are_compared(files, conditions):
     (files / "genes.txt").write_text("".join(f"G{k}\n" for k in (1, 2, 5, 7, 8)))
     words = ("--fdr", "0.3", "--genes", files / "genes.txt", "--out", files / "out")
-    code, said = run(*tables(files), *words)
-    assert code == 0, said
-    assert "5 of 8 genes are used: 5 that genes.txt names; left out: G3, G4, G6" in said
+    code, claimed = run(*tables(files), *words)
+    assert code == 0, claimed
+    assert "5 of 8 genes are used: 5 that genes.txt names; left out: G3, G4, G6" in claimed
     record = json.loads((files / "out" / "run.json").read_text())
     assert record["genes"] == ["G1", "G2", "G5", "G7", "G8"]
     assert record["parameters"]["genes"] == "genes.txt"
@@ -305,8 +308,8 @@ def test_genes_of_a_list_and_the_most_variable_are_compared(files, conditions):
     for name, part in zip(("w", "m"), by_hand, strict=True):
         write_expression(part, files / f"{name}.tsv")
     named = ("--conditions", "wild,mutant", "--fdr", "0.3", "--scale", "log")
-    code, said = run(files / "w.tsv", files / "m.tsv", *named, "--out", files / "hand")
-    assert code == 0, said
+    code, claimed = run(files / "w.tsv", files / "m.tsv", *named, "--out", files / "hand")
+    assert code == 0, claimed
     for name in ("differences.tsv", "genes.tsv"):
         assert (files / "hand" / name).read_bytes() == (files / "out" / name).read_bytes()
 
@@ -314,8 +317,8 @@ def test_genes_of_a_list_and_the_most_variable_are_compared(files, conditions):
 def test_the_most_variable_genes_are_those_of_all_conditions_and_regulators_stay(files, conditions):
     (files / "tfs.txt").write_text("G8\n")
     words = ("--top-variable", 2, "--regulators", files / "tfs.txt", "--out", files / "out")
-    code, said = run(*tables(files), *words)
-    assert code == 0, said
+    code, claimed = run(*tables(files), *words)
+    assert code == 0, claimed
     spread = np.concatenate([part.values for part in conditions]).var(axis=0)
     top = {GENES[k] for k in np.argsort(-spread)[:2]}
     assert set(json.loads((files / "out" / "run.json").read_text())["genes"]) == top | {"G8"}
@@ -332,8 +335,8 @@ def test_the_most_variable_genes_are_those_of_all_conditions_and_regulators_stay
 def test_genes_that_leave_nothing_to_compare_are_refused(files, monkeypatch, words, message):
     monkeypatch.chdir(files)
     (files / "strange.txt").write_text("p\nq\n")
-    code, said = run("wild.tsv", "mutant.tsv", *words, "--scale", "log", "--out", "out")
-    assert (code, message in said) == (2, True), said
+    code, claimed = run("wild.tsv", "mutant.tsv", *words, "--scale", "log", "--out", "out")
+    assert (code, message in claimed) == (2, True), claimed
     assert not (files / "out").exists()
 
 
@@ -355,7 +358,7 @@ def test_conditions_have_different_names_as_many_as_there_are(text, names, is_tw
         CompareOptions.wanted.fget(given)
 
 
-def test_the_power_of_pairs_is_said_where_both_have_series_enough():
+def test_the_power_of_pairs_is_reported_where_both_have_series_enough():
     n_series = {"few": MIN_SERIES - 1, "some": MIN_SERIES, "many": 7}
     parts = {name: SimpleNamespace(n_series=n) for name, n in n_series.items()}
     found = _designs(parts, SimpleNamespace(permutations=1000, fdr=0.05))

@@ -86,9 +86,9 @@ def test_an_exchange_of_all_series_changes_nothing(steps):
 
 def test_engines_find_the_same_bytes(steps):
     drawn = draw_permutations(10, 10, 20, np.random.default_rng(0))
-    told = []
-    alone = measure_differences(steps, drawn, progress=lambda done, of: told.append((done, of)))
-    assert told[-1] == (8, 8)
+    result = []
+    alone = measure_differences(steps, drawn, progress=lambda done, of: result.append((done, of)))
+    assert result[-1] == (8, 8)
     with Threads(2) as threads, Processes(2) as processes:
         for engine in (threads, processes):
             found = measure_differences(steps, drawn, engine=engine)

@@ -88,7 +88,7 @@ def test_the_correction_of_lists_is_that_of_the_joined_list():
     assert Correction(0.5).n_tests == 1
 
 
-def test_where_no_condition_differs_none_is_said_to():
+def test_where_no_condition_differs_none_is_reported_to():
     """The level is kept over all pairs: of 20 triples few have any pair that differs."""
     weights = network(*COMMON)
     triples = [

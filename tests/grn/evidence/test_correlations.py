@@ -119,7 +119,7 @@ def test_in_blocks_rank_correlations_are_those_of_the_square_to_the_last_bit(
     whole = rank_correlation(values)
     sizes = np.abs(whole[np.triu_indices(n_genes, 1)])
     rows = np.sort(rng.choice(n_genes, n_genes // 2, replace=False))
-    said = clr_scores(RankCorrelations(values))
+    message = clr_scores(RankCorrelations(values))
     for block in (1, 3 * n_genes, n_genes**2):
         monkeypatch.setattr(correlation_module, "CHUNK_SIZE", block)
         rho = RankCorrelations(values)
@@ -127,8 +127,8 @@ def test_in_blocks_rank_correlations_are_those_of_the_square_to_the_last_bit(
         assert np.array_equal(np.concatenate([part for _, part in rho.blocks()]), whole)
         assert rho.median_and_quantile(0.95) == (np.median(sizes), np.quantile(sizes, 0.95))
         assert np.array_equal(rho.strongest(), np.abs(whole).max(axis=1))
-        assert np.array_equal(clr_scores(rho, rows), said[rows])
-        assert np.array_equal(clr_scores(rho), said)
+        assert np.array_equal(clr_scores(rho, rows), message[rows])
+        assert np.array_equal(clr_scores(rho), message)
 
 
 def test_relatedness_is_that_of_the_plain_definition(rng):
@@ -139,8 +139,8 @@ def test_relatedness_is_that_of_the_plain_definition(rng):
         others = np.delete(information[i], i)
         z[i] = np.maximum(0, (information[i] - others.mean()) / others.std(ddof=1))
     np.fill_diagonal(z, 0.0)
-    said = clr_scores(RankCorrelations(values))
-    assert said == pytest.approx(np.sqrt(z**2 + z.T**2))
+    message = clr_scores(RankCorrelations(values))
+    assert message == pytest.approx(np.sqrt(z**2 + z.T**2))
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])

@@ -74,9 +74,9 @@ def test_layers_raw_and_names_of_genes(path):
 
 
 def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
-    with pytest.warns(UserWarning, match="left out") as said:
+    with pytest.warns(UserWarning, match="left out") as message:
         found = Expression.of(path, time_column="dpt_pseudotime", series_column="donor")
-    assert [str(w.message).partition(": ")[2] for w in said] == [
+    assert [str(w.message).partition(": ")[2] for w in message] == [
         "left out 2 samples without a time in dpt_pseudotime, 1 of them with an infinite one, as "
         "pseudotime is where a cell is not reached"
     ]
@@ -216,7 +216,7 @@ def test_a_column_without_any_finite_time_names_what_reads_it(made):
 
 @pytest.mark.parametrize("door", ["memory", "file"])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_scaled_levels_are_said_where_others_are_there(made, tmp_path, door, is_sparse):
+def test_scaled_levels_are_reported_where_others_are_there(made, tmp_path, door, is_sparse):
     made.X = X - 5
     if not is_sparse:
         made.layers["counts"] = X * 10
@@ -224,10 +224,10 @@ def test_scaled_levels_are_said_where_others_are_there(made, tmp_path, door, is_
     made.write_h5ad(tmp_path / "x.h5ad")
     source = made if door == "memory" else tmp_path / "x.h5ad"
     words = {"time_column": "day", "series_column": ["donor", "lane"]}
-    with pytest.warns(UserWarning, match="below 0") as said:
+    with pytest.warns(UserWarning, match="below 0") as message:
         Expression.of(source, **words)
-    [told] = [str(w.message).partition(": ")[2] for w in said]
-    assert told == (
+    [result] = [str(w.message).partition(": ")[2] for w in message]
+    assert result == (
         "X holds values below 0, as scaling (sc.pp.scale) makes them, and is taken as logarithms; "
         "there is also counts (counts), raw (counts): to use it, give --layer counts "
         "(layer='counts' in Python)"

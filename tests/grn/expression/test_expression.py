@@ -182,7 +182,7 @@ def test_gaps_are_those_of_their_block(write, monkeypatch):
     assert found.values[:, 0].tolist() == list(range(1, 16))
 
 
-def test_missing_values_are_dropped_or_filled_and_said(write):
+def test_missing_values_are_dropped_or_filled_and_reported(write):
     path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,\nb,0,3,1\nb,1,4,2\n")
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
         filled = Expression.of(path, missing="interpolate")
@@ -236,13 +236,13 @@ def test_a_perturbation_ends_within_the_series():
 
 
 @pytest.mark.parametrize("name", ["1-Mar", "Sep-02", "2-SEP", "2023-03-01", "Dec-1"])
-def test_names_that_a_spreadsheet_made_dates_of_are_said(write, name):
+def test_names_that_a_spreadsheet_made_dates_of_are_reported(write, name):
     path = write(f"Time,MARCH1,{name}\n0,1,2\n1,3,4\n")
     with pytest.warns(UserWarning, match=f"1 gene names look like dates .* of them: {name}$"):
         assert Expression.of(path).genes == ("MARCH1", name)
 
 
-def test_spacing_is_said_to_be_even_or_not():
+def test_spacing_is_reported_as_even_or_not():
     values = [[1.0], [2], [3]]
     assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
     uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))

@@ -123,7 +123,7 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out_of_a_table_too(write)
     assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
 
 
-def test_names_of_samples_and_other_columns_may_be_told(write):
+def test_names_of_samples_and_other_columns_may_be_given(write):
     path = write("who,kit,Time,NA.,G2\na,x,0,1.5,0.25\nb,x,2,2,1\nc,x,4.5,3,4\n")
     check(Expression.of(path, sample_column="who", ignore=["kit"]))
     check(Expression.of(path, ignore=["1", "KIT"]))
@@ -365,9 +365,9 @@ def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
 def matrix(*characteristics):
     """A series matrix of two genes in which every time comes twice, with more of its samples."""
     lines = ["time: 0 h", "time: 0 h", "time: 2 h", "time: 2 h"], *characteristics
-    told = "".join(f"!Sample_characteristics_ch1\t{chr(9).join(cells)}\n" for cells in lines)
+    result = "".join(f"!Sample_characteristics_ch1\t{chr(9).join(cells)}\n" for cells in lines)
     rows = "ID_REF\tGSM1\tGSM2\tGSM3\tGSM4\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
-    return f"!Series_title\tx\n{told}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
+    return f"!Series_title\tx\n{result}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
 
 
 STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2"] * 2
@@ -398,8 +398,10 @@ def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(writ
 
 def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
     path = write(matrix(["strain: wt"] * 4), "GSE2_series_matrix.txt")
-    said = r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
-    with pytest.raises(DataError, match=said) as raised:
+    message = (
+        r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
+    )
+    with pytest.raises(DataError, match=message) as raised:
         Expression.of(path)
     found = ways_out(path, raised.value)
     assert found == [{"replicates": "unpaired"}, {"replicates": "average"}]
@@ -408,9 +410,9 @@ def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_fo
     untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")
     with pytest.raises(DataError, match="twice in series 1; tell replicates apart by a column rep"):
         Expression.of(path, samples=untold)
-    told = write("sample,time,note\nGSM1,0,x\nGSM2,0,y\nGSM3,2,x\nGSM4,2,y\n", "t.csv")
+    result = write("sample,time,note\nGSM1,0,x\nGSM2,0,y\nGSM3,2,x\nGSM4,2,y\n", "t.csv")
     with pytest.raises(DataError, match="or give --series-column note"):
-        Expression.of(path, samples=told)
+        Expression.of(path, samples=result)
 
 
 def test_a_series_matrix_of_one_gene_of_titles_and_with_empty_cells_behind(write):
@@ -447,10 +449,10 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
     samples = pd.DataFrame({"sample": ["s1", "s2", "s3"], "time": ["0h", "2h", "4.5h"]})
     levels = FRAME.drop(columns="Time").set_index(samples["sample"])
     path = book("two.xlsx", with_levels=levels, design=samples)
-    said = (
+    message = (
         r"two\.xlsx: has the sheets with_levels, design; name one with --sheet, such as .*levels'$"
     )
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         Expression.of(path)
     words = {"samples": path, "sheet": "with_levels", "samples_sheet": "design"}
     check(Expression.of(path, **words))
@@ -520,7 +522,7 @@ def test_formulas_whose_values_a_program_did_not_store_are_refused(book, tmp_pat
     assert (stored.values != plain.values).sum() == 1
 
 
-def test_without_openpyxl_it_is_said_how_to_install_it(book, monkeypatch):
+def test_without_openpyxl_the_message_names_its_installation(book, monkeypatch):
     import sys
 
     path = book()

@@ -44,8 +44,8 @@ def refused(path, **given):
 @pytest.mark.parametrize("mark", ["N.A.", "n.d.", "-", ".", "?", "ND", "#DIV/0!", "#VALUE!"])
 def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unasked(mark, write):
     path = write(f"Time,A,B\n0,1.5,2\n1,{mark},3\n2,0.5,4\n")
-    said, ways = refused(path)
-    assert "give --missing drop" in said
+    message, ways = refused(path)
+    assert "give --missing drop" in message
     assert ways == [{"missing": "interpolate"}]
     assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
@@ -54,8 +54,8 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
 
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
 def test_a_broken_time_is_no_steady_sample(mark, write):
-    said, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
-    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in said
+    message, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
+    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in message
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
     sheet = write(f"sample,time\nS1,0\nS2,1\nS3,{mark}\n", "sheet.csv")
     assert f"'time': must be a number, found '{mark}'" in refused(levels, samples=sheet)[0]
@@ -79,9 +79,9 @@ def test_a_broken_time_is_no_steady_sample(mark, write):
     ],
 )
 def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
-    said, _ = refused(write(f"Time,A,B\n0,1.5,2\n1,{cell},3\n2,0.5,4\n"))
-    assert "x.csv:3, column 'A': must be a number" in said
-    assert what in said
+    message, _ = refused(write(f"Time,A,B\n0,1.5,2\n1,{cell},3\n2,0.5,4\n"))
+    assert "x.csv:3, column 'A': must be a number" in message
+    assert what in message
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
     ],
 )
 def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
-    said, ways = refused(write(f"Time,A,B\n0,1.5,2\n{cell},2.5,3\n2,0.5,4\n"))
-    assert f"x.csv:3, column 'Time': must be a number, found '{cell}'; " in said
-    assert what in said
+    message, ways = refused(write(f"Time,A,B\n0,1.5,2\n{cell},2.5,3\n2,0.5,4\n"))
+    assert f"x.csv:3, column 'Time': must be a number, found '{cell}'; " in message
+    assert what in message
     assert not ways  # not to ignore the time
 
 
@@ -111,23 +111,23 @@ def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
 )
 def test_a_time_in_other_words_is_refused_with_a_form_that_is_read(cells, written, write):
     rows = "Time,A\n{},1.5\n{},2.5\n{},4\n"
-    said, _ = refused(write(rows.format(*cells)))
-    assert "write a number and one of these (0.5h, 19dpc), and 0 for the start" in said
+    message, _ = refused(write(rows.format(*cells)))
+    assert "write a number and one of these (0.5h, 19dpc), and 0 for the start" in message
     assert len(Expression.of(write(rows.format(*written))).times) == 3
 
 
 def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
     rows = "Time|A|B\n0|1.5|2\n1|2.5|3\n2|0.5|4\n"
-    said, ways = refused(write(rows))
-    assert "x.csv:1: between cells must stand tabs, commas or semicolons, found '|'" in said
+    message, ways = refused(write(rows))
+    assert "x.csv:1: between cells must stand tabs, commas or semicolons, found '|'" in message
     assert not ways
     assert Expression.of(write(rows.replace("|", "\t"))).genes == ("A", "B")
 
 
 def test_results_of_tests_are_kept_by_the_options_that_are_named(write):
     path = write("gene,baseMean,pvalue,padj\nA,1.5,.2,.3\nB,2.5,.3,.4\nC,.5,.4,.5\n")
-    said, _ = refused(path, genes_in_rows=True)
-    assert "give --keep baseMean --keep pvalue --keep padj)" in said
+    message, _ = refused(path, genes_in_rows=True)
+    assert "give --keep baseMean --keep pvalue --keep padj)" in message
     found = Expression.of(path, genes_in_rows=True, keep=("baseMean", "pvalue", "padj"))
     assert found.steady_values.shape == (3, 3)
 
@@ -157,8 +157,8 @@ def test_a_sheet_without_names_of_samples_is_refused_with_where_they_stand(write
 def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(name, times, write):
     rows = "".join(f"{t},{7 * k % 5 + 0.5},{2 - k / 9}\n" for k, t in enumerate(times))
     path = write(f"{name},A,B\n{rows}")
-    said, ways = refused(path)
-    assert f"--time-column {name} if it is one; --ignore {name} if it counts" in said
+    message, ways = refused(path)
+    assert f"--time-column {name} if it is one; --ignore {name} if it counts" in message
     assert {"ignore": (name,)} in ways
     assert {"keep": (name,)} in ways
     assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
@@ -167,7 +167,7 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
 
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("clock", ["", "Time,"])
-def test_a_column_that_counts_the_samples_is_no_gene_and_said(first, clock, write):
+def test_a_column_that_counts_the_samples_is_no_gene_and_reported(first, clock, write):
     body = "".join(f"{k + first},{clock and f'{k % 3},'}{(5 * k) % 7}\n" for k in range(6))
     path = write(f"ID,{clock}A\n{body}")
     with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give --keep ID"):
@@ -187,8 +187,8 @@ def test_levels_do_not_rise_like_times(rng):
 def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
     body = "".join(f"{s},{t},{(7 * t) % 5},{(3 * t + 1) % 4}\n" for s in "ab" for t in (0, 5, 10))
     path = write(f"series,Zeit,A,B\n{body}")
-    said, ways = refused(path)
-    assert "Zeit seems to be it: give --time-column Zeit" in said
+    message, ways = refused(path)
+    assert "Zeit seems to be it: give --time-column Zeit" in message
     assert ways == [{"time_column": "Zeit"}]
     assert Expression.of(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
     assert "or give --time-column NAME" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
@@ -203,8 +203,8 @@ def test_times_that_r_made_names_of_are_pointed_out(names, write):
 
 def test_names_of_samples_that_hold_times_are_pointed_out(write):
     table = "gene,0h_rep1,6h_rep1,0h_rep2,6h_rep2\nA,1,2,3,4.5\nB,2,3,4,5\n"
-    said, ways = refused(write(table))
-    assert "give --genes-in-rows" in said
+    message, ways = refused(write(table))
+    assert "give --genes-in-rows" in message
     with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* --samples SHEET"):
         Expression.of(write(table), **ways[0])
     with warnings.catch_warnings():
@@ -220,8 +220,8 @@ def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,{name},A\n{by_time}")
     with pytest.warns(UserWarning, match="left out"):
-        said, ways = refused(path)
-    assert "time 0 comes twice" in said
+        message, ways = refused(path)
+    assert "time 0 comes twice" in message
     assert ways == [{"series_column": (name,)}, *REPLICATES]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -235,16 +235,16 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
     )
     path = write(f"Time,Condition,Rep,A\n{rows}")
     with pytest.warns(UserWarning, match="left out Rep, .* number groups of samples"):
-        said, ways = refused(path)
-    assert "or give --series-column Condition --series-column Rep" in said
+        message, ways = refused(path)
+    assert "or give --series-column Condition --series-column Rep" in message
     assert ways == [{"series_column": ("Condition", "Rep")}, *REPLICATES]
     data = Expression.of(path, **ways[0])
     assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
-    told = {"series_column": "Condition"}
+    result = {"series_column": "Condition"}
     with pytest.warns(UserWarning, match="left out Rep"):
-        assert refused(path, **told)[1][0] == ways[0]
-    said, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
-    assert "give --series-column NAME" in said
+        assert refused(path, **result)[1][0] == ways[0]
+    message, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
+    assert "give --series-column NAME" in message
     assert ways == REPLICATES  # replicate is used already
 
 
@@ -259,20 +259,20 @@ def test_without_a_time_nothing_tells_series_apart(name, write):
 def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
     path = write("gene,0h,6h,12h\nTP53,1,2,3\nTP53,1,2,4\nB,2,3,4\n")
     assert not refused(path)[1]
-    said, _ = refused(path, genes_in_rows=True)
-    assert "found twice: TP53; rename or remove them, or average" in said
+    message, _ = refused(path, genes_in_rows=True)
+    assert "found twice: TP53; rename or remove them, or average" in message
     _, ways = refused(write("gene,0h,6h,12h\nA,1,2,3\nB,2,3,4\n"))
     assert ways == [{"genes_in_rows": True}]
 
 
 def test_a_long_table_is_to_be_made_wide(write):
     path = write("gene,time,value\nA,0,1\nB,0,2\nA,1,3\nB,1,4\n")
-    said, ways = refused(path)
-    assert "a long table" in said
+    message, ways = refused(path)
+    assert "a long table" in message
     assert not ways
     path = write("Time,gene,A,B\n0,WT,1,2\n1,WT,2,3\n2,WT,1.5,4\n")
-    said, ways = refused(path)
-    assert "if the column is no gene, give --ignore gene" in said
+    message, ways = refused(path)
+    assert "if the column is no gene, give --ignore gene" in message
     assert ways == [{"ignore": ("gene",)}]
 
 
@@ -285,8 +285,10 @@ def test_names_of_samples_may_repeat_and_those_of_genes_not(write):
 def test_words_that_may_tell_series_apart_do_so_first(write):
     rows = "0,D1,1,2\n1,D1,2,3\n0,D2,2,4\n1,D2,1.5,5\n"
     path = write(f"Time,Donor,A,B\n{rows}")
-    said, ways = refused(path)
-    assert "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in said
+    message, ways = refused(path)
+    assert (
+        "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in message
+    )
     assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,Donor,A,B\n{by_time}")
@@ -300,15 +302,15 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     "above", ["Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n", "Levels\n"]
 )
 def test_what_stands_above_a_table_must_go(above, write):
-    said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
-    assert "x.csv:1: the first line must name the columns" in said
-    assert "remove what stands above" in said
+    message, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
+    assert "x.csv:1: the first line must name the columns" in message
+    assert "remove what stands above" in message
     assert not ways
 
 
 def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
-    said, ways = refused(write("Fig. 3, levels\nTime,A,B\n0,1,2\n1,2,3\n"))
-    assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
+    message, ways = refused(write("Fig. 3, levels\nTime,A,B\n0,1,2\n1,2,3\n"))
+    assert "holds 'Fig. 3 levels' alone: remove what stands above" in message
     assert not ways
     table = open_sheet(write("time strain\ns1 NA wt\ns2 1 mut\n")).grid.table
     assert table.rows[0] == ["", "time", "strain"]
@@ -328,9 +330,9 @@ def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
 )
 @pytest.mark.parametrize("options", [{}, {"genes_in_rows": True}])
 def test_a_title_above_a_header_of_numbers_must_go(table, options, write):
-    said, ways = refused(write(f"Fig. 3, levels\n{table}"), **options)
-    assert "x.csv:1: the first line must name the columns" in said
-    assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
+    message, ways = refused(write(f"Fig. 3, levels\n{table}"), **options)
+    assert "x.csv:1: the first line must name the columns" in message
+    assert "holds 'Fig. 3 levels' alone: remove what stands above" in message
     assert not ways
 
 
@@ -355,9 +357,9 @@ def test_notes_beside_a_table_may_be_ignored(write):
 @pytest.mark.parametrize("header", ["# Time A B\n", "# x A B\n", "# Time,A,B\n", "#time\tA\tB\n"])
 def test_the_sign_before_names_of_columns_must_go(header, write):
     mark = next((mark for mark in ",\t" if mark in header), " ")
-    said, _ = refused(write(header + BODY.replace(",", mark)))
-    assert "x.csv:1: " in said
-    assert said.endswith("remove the #")
+    message, _ = refused(write(header + BODY.replace(",", mark)))
+    assert "x.csv:1: " in message
+    assert message.endswith("remove the #")
     assert open_sheet(write(f"#,A,B\n{BODY}")).heads == ["#", "A", "B"]
 
 
@@ -376,9 +378,9 @@ def test_a_zip_archive_is_to_be_unpacked(tmp_path):
 def test_a_sheet_says_which_way_the_levels_stand(write):
     levels = write("gene,S1,S2,S3\nA,1,2,3\nB,2,3,4.5\n", "levels.csv")
     sheet = write("sample,time,strain\nS1,0,A\nS2,1,B\nS3,2,A\n", "sheet.csv")
-    said, ways = refused(levels, samples=sheet)
-    assert "samples of " in said
-    assert "give --genes-in-rows" in said
+    message, ways = refused(levels, samples=sheet)
+    assert "samples of " in message
+    assert "give --genes-in-rows" in message
     assert ways == [{"samples": sheet, "genes_in_rows": True}]
     turned = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,3,4.5\n", "turned.csv")
     assert "leave --genes-in-rows out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
@@ -396,9 +398,9 @@ def test_a_sheet_says_which_way_the_levels_stand(write):
 )  # fmt: skip
 def test_strains_are_read_as_the_gene_that_was_changed(names, write):
     path = write(f"strain,lexA,A1\nWT,1,2\n{names[0]},0,2\n{names[1]},2,3\n")
-    said = f"2 were read as the gene that was changed: {names[0]} as lexA"
+    message = f"2 were read as the gene that was changed: {names[0]} as lexA"
     with (
-        pytest.warns(UserWarning, match=re.escape(said)),
+        pytest.warns(UserWarning, match=re.escape(message)),
         pytest.warns(UserWarning, match="1 row is taken for the wild type: WT"),
     ):
         found = read_steady_states(knockouts=path)
@@ -485,14 +487,14 @@ def test_knock_outs_as_changes_are_refused_with_how_levels_are_made_of_them(writ
     ["AFFX-BioB-5_at", "AFFX.r2.Bs.dap.3_at", "ERCC-00002", "__no_feature", "N_unmapped",
      "DarkCorner", "(+)E1A_r60_1"],
 )  # fmt: skip
-def test_controls_are_no_genes_and_said(control, write):
-    said = "left out 1 controls, which are no genes: "
+def test_controls_are_no_genes_and_reported(control, write):
+    message = "left out 1 controls, which are no genes: "
     path = write(f"Time,A,{control},ERCC1\n0,1.5,9,3\n1,2,8,1\n2,3,7,2.5\n")
-    with pytest.warns(UserWarning, match=re.escape(said + control)):
+    with pytest.warns(UserWarning, match=re.escape(message + control)):
         found = Expression.of(path)
     assert (found.genes, found.values[:, 1].tolist()) == (("A", "ERCC1"), [3, 1, 2.5])
     frame = pd.DataFrame({"Time": [0, 1, 2], control: [9, 8, 7.0], "A": [1.5, 2, 3]})
-    with pytest.warns(UserWarning, match=re.escape(said + control)):
+    with pytest.warns(UserWarning, match=re.escape(message + control)):
         assert Expression.of(frame).values[:, 0].tolist() == [1.5, 2, 3]
 
 
@@ -525,9 +527,9 @@ def test_comments_above_a_table_are_left_out_and_lines_keep_their_numbers(write)
 def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
     sheet = write("sample,time\nS1,0\nS2,1\nS3,steady\n", "sheet.csv")
-    said, _ = refused(levels, samples=sheet)
-    assert "sheet.csv:4, column 'time': must be a number, found 'steady'; a time is" in said
-    assert "empty for a steady-state sample" in said
+    message, _ = refused(levels, samples=sheet)
+    assert "sheet.csv:4, column 'time': must be a number, found 'steady'; a time is" in message
+    assert "empty for a steady-state sample" in message
 
 
 def test_a_list_may_stand_in_one_line(write, capsys):

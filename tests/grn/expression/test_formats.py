@@ -50,7 +50,7 @@ def test_a_sheet_without_series_is_one_series(file):
     assert found.values[:, 0].tolist() == [3, 1, 5]
 
 
-def test_genes_in_rows_are_turned_only_when_told(file):
+def test_genes_in_rows_are_turned_only_on_request(file):
     turned = file("\ta\tb\tc\td\nTime\t0\t1\t0\t1\nG1\t1\t2\t3\t4\nG2\t5\t6\t7\t9\n")
     plain = file("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
     with pytest.raises(DataError, match="genes seem to stand in rows"):
@@ -219,7 +219,7 @@ def test_of_several_clocks_beside_names_the_first_is_offered(file):
         ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give --ignore 2 "),
     ],
 )
-def test_what_is_wrong_with_a_table_is_said_with_its_line(file, text, message):
+def test_a_fault_of_a_table_is_reported_with_its_line(file, text, message):
     with pytest.raises(DataError, match=message):
         Expression.of(file(text))
 
@@ -270,9 +270,9 @@ def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
     sheet = file("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
     clock = file(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
     for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
-        said = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
-        assert said.exit_code == 0, said.output
-        assert "orientation  genes in rows, samples in columns" in said.output
+        message = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
+        assert message.exit_code == 0, message.output
+        assert "orientation  genes in rows, samples in columns" in message.output
         words = ["infer", levels, *options, "--method", "pcc", "--out", tmp_path / options[0]]
         found = CliRunner().invoke(app, list(map(str, words)))
         assert found.exit_code == 0, found.output
@@ -293,9 +293,9 @@ def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
     assert found.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
     named = file("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
     assert Expression.of([one, named]).series == ("1", "1", "x", "x")
-    told = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
+    result = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
     with pytest.warns(UserWarning, match=r"taken as never perturbed.*one\.tsv"):
-        assert Expression.of([told, one]).perturbed.tolist() == [True, False, False, False]
+        assert Expression.of([result, one]).perturbed.tolist() == [True, False, False, False]
     other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
         Expression.of([one, other])
@@ -376,11 +376,11 @@ def test_feature_counts_are_read_as_they_are(tmp_path):
     command = '# Program:featureCounts v2.0.6; Command:"featureCounts" "-a" "x.gtf"'
     (tmp_path / "counts.txt").write_text("\n".join([command, head, *rows]) + "\n")
     (tmp_path / "sheet.csv").write_text("sample,time\nc_0,0\nc_2,2\nc_6,6\n")
-    with pytest.warns(UserWarning, match=r"left out Chr|found by their names") as said:
+    with pytest.warns(UserWarning, match=r"left out Chr|found by their names") as message:
         found = Expression.of(
             tmp_path / "counts.txt", samples=tmp_path / "sheet.csv", genes_in_rows=True
         )
-    assert len(said) == 2
+    assert len(message) == 2
     assert found.genes == ("ENSG1", "ENSG2", "ENSG3", "ENSG4")
     assert found.times.tolist() == [0, 2, 6]
     assert found.values[:, 0].tolist() == [15, 17, 8]

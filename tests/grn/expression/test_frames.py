@@ -39,9 +39,9 @@ def test_the_index_may_tell_time_and_series_or_nothing():
     same(Expression.of(hours, **named), plain)
     same(Expression.of(hours.set_index("hours"), **named), plain)
     worded = hours.assign(kit="k", hours=["0h", "1h", "2h"] * 2)
-    told = Expression.of(worded, ignore="kit", **named)
-    assert told.notes == ("Times are in h, as the file says.",)
-    assert np.array_equal(told.times, plain.times)
+    result = Expression.of(worded, ignore="kit", **named)
+    assert result.notes == ("Times are in h, as the file says.",)
+    assert np.array_equal(result.times, plain.times)
 
 
 def test_genes_may_stand_in_rows_and_columns_be_times():

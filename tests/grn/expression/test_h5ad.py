@@ -94,9 +94,9 @@ def test_levels_times_series_and_genes_are_read(h5ad, kind):
 def test_samples_at_the_same_time_are_averaged_and_those_without_left_out(h5ad, kind):
     obs = {"time": [5.0, 0.0, 5.0, np.nan, 0.0]}
     levels = np.vstack([LEVELS, [[1, 2, 3]]]).astype(float)
-    with pytest.warns(UserWarning, match="samples") as said:
+    with pytest.warns(UserWarning, match="samples") as message:
         found = Expression.of(h5ad(levels, obs, kind=kind))
-    assert [str(w.message).split(": ")[1] for w in said] == [
+    assert [str(w.message).split(": ")[1] for w in message] == [
         "left out 1 samples without a time in time",
         "averaged 4 samples to 2, one for each time of a series",
     ]
@@ -164,7 +164,7 @@ def test_what_is_no_h5ad_is_refused(tmp_path):
         Expression.of(tmp_path / "gone.h5ad")
 
 
-def test_without_h5py_it_is_said_how_to_install_it(h5ad, monkeypatch):
+def test_without_h5py_the_message_names_its_installation(h5ad, monkeypatch):
     path = h5ad()
     monkeypatch.setitem(sys.modules, "h5py", None)
     done = CliRunner().invoke(app, ["check", str(path)])
@@ -177,9 +177,9 @@ def test_the_commands_take_it(h5ad, tmp_path):
     t = np.repeat(np.arange(12.0), 2)
     levels = np.array([[((3 * a + 5 * g + a * g) % 11) / 10 for g in range(3)] for a in t])
     path = h5ad(levels, {"day": list(t)})
-    said = CliRunner().invoke(app, ["check", str(path), "--time-column", "day"])
-    assert said.exit_code == 0, said.output
-    assert "series       1 of 12 time points" in said.output
+    message = CliRunner().invoke(app, ["check", str(path), "--time-column", "day"])
+    assert message.exit_code == 0, message.output
+    assert "series       1 of 12 time points" in message.output
     words = ["infer", path, "--time-column", "day", "--out", tmp_path / "out", "--method", "pcc"]
     done = CliRunner().invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output

@@ -68,7 +68,7 @@ OF_SAMPLES = {
 
 @pytest.mark.parametrize("program", OF_SAMPLES)
 @pytest.mark.parametrize("at", [1, 6, 13])
-def test_columns_of_quality_control_are_left_out_and_said(program, at, rng, write):
+def test_columns_of_quality_control_are_left_out_and_reported(program, at, rng, write):
     for name in OF_SAMPLES[program].split():
         table = course(rng)
         table.insert(at, name, np.round(rng.uniform(1, 9, len(table)), 3))
@@ -104,9 +104,9 @@ def test_numbers_unlike_those_of_genes_are_refused_with_both_readings(name, make
         with pytest.warns(UserWarning, match="left out mito"):
             assert Expression.of(path).genes == NAMES
         return
-    said, ways = refused(path)
-    assert f"may be none ('{name}': " in said
-    assert f"give --ignore {name}, or if they are genes --keep {name}" in said
+    message, ways = refused(path)
+    assert f"may be none ('{name}': " in message
+    assert f"give --ignore {name}, or if they are genes --keep {name}" in message
     assert ways == [{"ignore": (name,)}, {"keep": (name,)}]
     assert Expression.of(path, **ways[0]).genes == NAMES
     assert Expression.of(path, **ways[1]).genes == (name, *NAMES)
@@ -140,8 +140,8 @@ RESULTS = {
 def test_results_of_tests_are_no_samples_and_no_genes(program, rng, write):
     heads = RESULTS[program].split()
     table = pd.DataFrame(rng.random((12, len(heads))), columns=heads)
-    said, ways = refused(write(table))
-    assert "results of a test of genes: give the table of counts or levels" in said
+    message, ways = refused(write(table))
+    assert "results of a test of genes: give the table of counts or levels" in message
     table.insert(0, "", NAMES)
     for given in ({}, {"genes_in_rows": True}):
         assert "results of a test" in refused(write(table), **given)[0]
@@ -155,8 +155,8 @@ def test_results_of_tests_are_no_samples_and_no_genes(program, rng, write):
 def test_levels_beside_results_are_read_without_them(rng, write):
     table = turned(levels(rng, 1), [f"s{t}" for t in TIMES])
     table = table.assign(log2FoldChange=0.5, padj=0.1, stat=2.0)
-    said, ways = refused(write(table), genes_in_rows=True)
-    assert "give --ignore log2FoldChange --ignore padj --ignore stat, if the other" in said
+    message, ways = refused(write(table), genes_in_rows=True)
+    assert "give --ignore log2FoldChange --ignore padj --ignore stat, if the other" in message
     assert len(Expression.of(write(table), genes_in_rows=True, **ways[0]).levels) == len(TIMES)
 
 
@@ -164,8 +164,8 @@ def test_units_side_by_side_are_refused_and_each_option_leaves_one(rng, write):
     one, other = levels(rng, 1), levels(rng, 1)
     counts = turned(one.round(), [f"s{t}_count" for t in TIMES])
     both = counts.join(turned(other, [f"s{t}_tpm" for t in TIMES]).drop(columns="gene"))
-    said, ways = refused(write(both), genes_in_rows=True)
-    assert "count, tpm stand side by side" in said
+    message, ways = refused(write(both), genes_in_rows=True)
+    assert "count, tpm stand side by side" in message
     assert [way["ignore"] for way in ways] == [("*_tpm",), ("*_count",)]
     found = [Expression.of(write(both), genes_in_rows=True, **way).levels for way in ways]
     assert np.allclose(found[0], one.round())
@@ -182,8 +182,8 @@ def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
     table = pd.DataFrame(2 ** (mean + rng.normal(0, 0.2, (6, 60))).round(3), columns=names)
     table = turned(table, [*"uvwxyz"])
     table["mw"] = rng.integers(20, 900, 60)
-    said, ways = refused(write(table), genes_in_rows=True)
-    assert "but mw may be none" in said
+    message, ways = refused(write(table), genes_in_rows=True)
+    assert "but mw may be none" in message
     assert ways == [{"ignore": ("mw",)}, {"keep": ("mw",)}]
     assert len(Expression.of(write(table), genes_in_rows=True, keep=["mw"]).levels) == 7
     with pytest.raises(ValueError, match="but mw may be none"):
@@ -215,9 +215,9 @@ def test_a_failed_sample_and_one_that_is_there_twice_are_pointed_out(rng, write)
     table = course(rng)
     table.iloc[9, 1:] = 0
     table.iloc[4, 1:] = table.iloc[3, 1:]
-    with pytest.warns(UserWarning, match=r".") as said:
+    with pytest.warns(UserWarning, match=r".") as message:
         Expression.of(write(table))
-    text = "\n".join(str(one.message) for one in said)
+    text = "\n".join(str(one.message) for one in message)
     assert "1 of 18 samples are 0 in every gene" in text
     assert "(sample 10)" in text
     assert "1 sample is the same as another in every gene" in text
@@ -248,9 +248,9 @@ def test_a_sample_of_two_series_in_a_sheet_is_not_one_measured_twice(rng, write)
     sheet = write("sample,time,series\n" + "".join(
         f"s{k},{k},{s}\n" for s in "ab" for k in ((0, 1, 2) if s == "a" else (0, 3, 4))
     ), "s.csv")  # fmt: skip
-    with pytest.warns(UserWarning, match=r".") as said:
+    with pytest.warns(UserWarning, match=r".") as message:
         Expression.of(write(table), samples=sheet)
-    assert ["left out 1 samples" in str(one.message) for one in said] == [True]
+    assert ["left out 1 samples" in str(one.message) for one in message] == [True]
 
 
 def test_names_that_differ_in_case_alone_are_pointed_out(write):

@@ -72,7 +72,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("kind", "scale", "is_doubtful"), GUESSES)
-def test_a_scale_is_guessed_and_doubt_is_said(kind, scale, is_doubtful):
+def test_a_scale_is_guessed_and_doubt_is_reported(kind, scale, is_doubtful):
     values = looks(kind)
     guess = guess_scale(values)
     assert (guess.scale, guess.other is not None) == (scale, is_doubtful)
@@ -152,8 +152,8 @@ def test_where_one_guess_ends_and_another_begins(values, scale, other):
 
 
 def test_levels_in_the_unit_interval_are_inferred_as_they_always_were(levels):
-    plain, told = (infer(levels, scale=s, resamples=6, rng=0) for s in (None, "levels"))
-    assert plain.edges() == told.edges()
+    plain, result = (infer(levels, scale=s, resamples=6, rng=0) for s in (None, "levels"))
+    assert plain.edges() == result.edges()
 
 
 def test_one_value_just_below_zero_does_not_turn_the_table_over(levels):
@@ -171,7 +171,7 @@ def test_one_value_just_below_zero_does_not_turn_the_table_over(levels):
     assert found.edges() == infer(clean, resamples=6, rng=0).edges()
 
 
-def test_many_negative_values_are_logarithms_and_said_so(levels):
+def test_many_negative_values_are_reported_as_logarithms(levels):
     logs = Expression(np.log(levels.values + 0.1), levels.times, levels.series, levels.genes)
     assert "logarithms, used as they are (guessed: " in describe_scale(on_scale(logs))
     assert "of 792 values are negative" in describe_scale(on_scale(logs))
@@ -210,9 +210,9 @@ def test_logarithms_are_not_logged_again(levels):
     """One transformation more or less is another network; said once, it is the same one."""
     offset = 0.2
     logs = np.log(levels.values / levels.values.max(axis=0) + offset)
-    told = Expression(logs, levels.times, levels.series, levels.genes, scale="log")
+    result = Expression(logs, levels.times, levels.series, levels.genes, scale="log")
     a = infer(levels, "tvcs", resamples=6, rng=0)
-    assert a.edges() == infer(told, "tvcs", resamples=6, rng=0).edges()
+    assert a.edges() == infer(result, "tvcs", resamples=6, rng=0).edges()
     above = Expression(logs - logs.min() + 1, levels.times, levels.series, levels.genes)
     b = infer(above, "tvcs", scale="log", resamples=6, rng=0)
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)

@@ -24,8 +24,8 @@ def test_numbers_of_entrez_never_make_genes_of_samples(head, rng, write):
     numbers = [14281, 16476, 13653, 17869, 11910, 16600, 19697, 20846, 16362, 16193, 21926, 20997]
     table = turned(levels(rng), samples).rename(columns={"gene": head})
     table[head] = numbers
-    said, ways = refused(write(table))
-    assert "seems to name genes" in said
+    message, ways = refused(write(table))
+    assert "seems to name genes" in message
     assert ways[0] == {"genes_in_rows": True}
     assert Expression.of(write(table), **ways[0]).genes == tuple(map(str, numbers))
     with pytest.raises(ValueError, match="its index seems to name genes"):
@@ -46,8 +46,8 @@ def test_series_in_another_unit_of_time_are_named(unit, is_named, rng, recwarn):
     table = pd.DataFrame(levels(rng)).iloc[:6]
     parts = [table.assign(Time=times, series="p"), table.assign(Time=times * unit, series="q") * 1]
     Expression.of(pd.concat(parts))
-    said = [str(one.message) for one in recwarn if "must have one unit" in str(one.message)]
-    assert bool(said) == is_named
+    message = [str(one.message) for one in recwarn if "must have one unit" in str(one.message)]
+    assert bool(message) == is_named
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_times_of_tenths_are_no_repeats(heads):
     assert repeats_in_header(heads.split(",")) is None
 
 
-def test_times_in_the_order_of_the_alphabet_are_one_series_and_said(rng, write):
+def test_times_in_the_order_of_the_alphabet_are_one_series_and_reported(rng, write):
     table = course(rng, 1)
     table = table.iloc[np.argsort([str(t) for t in TIMES])]
     with pytest.warns(UserWarning, match=r"out of order \(0, 1, 2, 24, 4, 8\), and none "):
@@ -95,9 +95,9 @@ def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides
     table = pd.concat([course(rng, 1), course(rng, 1)])
     table["Time"] = [0, 10, 20, 30, 40, 50, 5, 10, 15, 25, 35, 45]
     text = table.to_csv(sep="\t", index=False)
-    said, _ = refused(write(text))
-    assert "x.tsv:8, column 'Time': times fall back to 5" in said
-    assert "put a blank line before it" in said
+    message, _ = refused(write(text))
+    assert "x.tsv:8, column 'Time': times fall back to 5" in message
+    assert "put a blank line before it" in message
     lines = text.splitlines(keepends=True)
     assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces()) == 2
 
@@ -105,10 +105,10 @@ def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides
 UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8,1\n"
 
 
-def test_replicates_that_nothing_pairs_are_series_or_averaged_as_told(write):
+def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
     path = write(UNPAIRED, "x.csv")
-    said, ways = refused(path)
-    assert "give --replicates unpaired" in said
+    message, ways = refused(path)
+    assert "give --replicates unpaired" in message
     assert ways == [{"replicates": "unpaired"}, {"replicates": "average"}]
     apart, mean = (Expression.of(path, **way) for way in ways)
     assert [apart.times[rows].tolist() for rows in apart.pieces().values()] == [
@@ -153,12 +153,12 @@ def test_the_meta_data_of_inferelator_are_a_sheet(rng, write):
     found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [0, 5, 15, 0, 20]
     assert (found.series, found.n_steady) == (("a2",) * 3 + ("b1",) * 2, 2)
-    for bad, said in (
+    for bad, message in (
         (("a0\t5\ta1", "x\t5\ta1"), "must be a sample of condName"),
         (("a0\t5", "a0\t0"), "above 0, found '0'"),
         (("NA\tNA\ta0", "a2\t5\ta0"), "must follow each other in time"),
     ):  # fmt: skip
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match=message):
             path = write(f"{META}{rows}".replace(*bad), "bad.tsv")
             Expression.of(write(table), samples=path, genes_in_rows=True)
 
@@ -187,8 +187,8 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
     body = "".join(f"{t}h_{k},{t},{n + 1},1\n" for k in (1, 2, 3) for n, t in enumerate(TIMES))
     sheet = write(f"sample,Time,Replicate,Cold\n{body}", "s.csv")
     path = write(turned(levels(rng), samples))
-    said, ways = refused(path, samples=sheet, genes_in_rows=True)
-    assert "Replicate makes series of one time each: it numbers groups" in said
+    message, ways = refused(path, samples=sheet, genes_in_rows=True)
+    assert "Replicate makes series of one time each: it numbers groups" in message
     assert ways == [
         {"ignore": ("Replicate",), "replicates": one} for one in ("unpaired", "average")
     ]
@@ -362,11 +362,11 @@ REMEDIES = {
 @pytest.mark.usefixtures("quietly")
 @pytest.mark.parametrize("kind", REMEDIES)
 def test_the_remedy_that_a_refusal_names_reads_the_file(kind, write):
-    text, said, (mend, options) = REMEDIES[kind]
+    text, message, (mend, options) = REMEDIES[kind]
     if "sheet" in kind:
         options = {"samples": write("sample,time\ns1,0\ns2,1\n", "s.csv")}
     given = {k: v for k, v in options.items() if k in ("samples", "genes_in_rows")}
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         Expression.of(write(text), **given)
     assert Expression.of(write(mend(text)), **options).genes
 
@@ -457,14 +457,14 @@ def test_times_of_mixed_units_are_in_the_finest(tmp_path, cells, times):
 def test_conditions_above_a_row_of_times_are_no_genes(write):
     rows = ["condition,a,a,a,b,b,b", "time,0,1,2,0,1,2", "A,1,5,3,4,9,6", "B,6,5,8,3,2,1", ""]
     path = write("\n".join(rows), "x.csv")
-    said, ways = refused(path)
-    assert "a row of times stands below, so they seem to be samples" in said
+    message, ways = refused(path)
+    assert "a row of times stands below, so they seem to be samples" in message
     assert {"genes_in_rows": True} in ways
     assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
 
 
 def test_a_column_of_units_is_refused(write):
     path = write("Time\tunit\tA\tB\n0\tmin\t1\t5\n30\tmin\t4\t2\n2\th\t3\t7\n")
-    said, ways = refused(path)
-    assert "column 'unit': holds units of time ('min'): write them behind the times" in said
+    message, ways = refused(path)
+    assert "column 'unit': holds units of time ('min'): write them behind the times" in message
     assert ways == []

@@ -64,16 +64,16 @@ def test_a_blank_line_parts_what_is_left_of_both_sides(file):
 
 def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(file):
     levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,9\n")
-    told = file("sample,time,series\ns4,0,x\ns3,1,x\ns2,0,y\ns1,1,\n", "s.csv")
+    result = file("sample,time,series\ns4,0,x\ns3,1,x\ns2,0,y\ns1,1,\n", "s.csv")
     with pytest.raises(DataError, match=r"s\.csv:5, column 'series': every sample needs a series"):
-        Expression.of(levels, samples=told)
+        Expression.of(levels, samples=result)
 
 
 def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(file):
     levels = file("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
-    told = file("sample,time\ns1,0\ns2,1\n", "s.csv")
+    result = file("sample,time\ns1,0\ns2,1\n", "s.csv")
     with pytest.warns(UserWarning, match="left out 1 samples: s3"):
-        found = Expression.of(levels, samples=told, genes_in_rows=True)
+        found = Expression.of(levels, samples=result, genes_in_rows=True)
     assert found.values.tolist() == [[1, 3], [2, 5]]
 
 
@@ -84,15 +84,15 @@ def test_a_star_leaves_columns_of_a_time_course_out(file):
 
 def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(file):
     levels = file("sample,A,B\ns1,1,2\ns2,3,4\n")
-    told = file("sample,time_h\ns1,0\ns2,6\n", "s.csv")
-    assert Expression.of(levels, samples=told).notes == ("Times are in h, as the file says.",)
+    result = file("sample,time_h\ns1,0\ns2,6\n", "s.csv")
+    assert Expression.of(levels, samples=result).notes == ("Times are in h, as the file says.",)
 
 
 def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(file):
     levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
-    told = file("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
+    result = file("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
     with pytest.raises(LayoutError, match="or give --series-column Donor; where") as error:
-        Expression.of(levels, samples=told)
+        Expression.of(levels, samples=result)
     assert error.value.remedies[0] == {"series_column": ("Donor",)}
 
 
@@ -147,8 +147,8 @@ def test_a_small_file_of_very_many_columns_costs_little(tmp_path):
         "print(peak_memory())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    said, memory = done.stdout.splitlines()
-    assert "wide.csv.gz:1: must have at most 1,000,000 columns, found 15,000,001; see" in said
+    message, memory = done.stdout.splitlines()
+    assert "wide.csv.gz:1: must have at most 1,000,000 columns, found 15,000,001; see" in message
     assert int(memory) < 512 * 2**20
 
 

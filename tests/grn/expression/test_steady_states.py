@@ -44,7 +44,7 @@ def test_a_gene_that_falls_when_another_is_knocked_out_is_activated_by_it(series
     assert shifts[2, 0] == shifts[1, 0] == 0
 
 
-def test_knock_outs_and_knock_downs_are_told_apart(series):
+def test_knock_outs_and_knock_downs_differ(series):
     levels = [[0.1, 0.2, 0.5], [0.1, 0.3, 0.5], [0.51, 0.48, 0.5], [0.49, 0.52, 0.48]]
     states = SteadyStates(levels, ("A", "A", "", ""), [True, False, False, False], GENES)
     first, second = (states.shifts(series, is_out=is_out) for is_out in (True, False))

@@ -59,14 +59,14 @@ def test_a_list_of_paths_and_others_is_no_list_of_files(file):
         Expression.of([file("x"), 3])
 
 
-def test_a_series_matrix_is_told_by_its_first_bytes(file):
+def test_a_series_matrix_is_recognised_by_its_first_bytes(file):
     assert is_series_matrix(file(GEO))
     assert not is_series_matrix(file(b"\x1f\x8bjunk"))
     assert Expression.of(file(GEO)).times.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (GEO.replace("time: ", "batch: ").replace("h", ""), r"\(such as c1\) and time"),
         (
@@ -79,8 +79,8 @@ def test_a_series_matrix_is_told_by_its_first_bytes(file):
         ),
     ],
 )
-def test_what_a_series_matrix_lacks_is_said(file, text, said):
-    with pytest.raises(DataError, match=said):
+def test_missing_parts_of_a_series_matrix_are_reported(file, text, message):
+    with pytest.raises(DataError, match=message):
         Expression.of(file(text))
 
 

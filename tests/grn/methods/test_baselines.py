@@ -180,9 +180,9 @@ class TestForest:
     @pytest.mark.parametrize("method", ["genie3", "dyngenie3"])
     def test_progress_counts_the_genes_and_changes_nothing(self, expression, method):
         seen = []
-        told = run(method, expression, trees=2, progress=lambda *done: seen.append(done))
+        result = run(method, expression, trees=2, progress=lambda *done: seen.append(done))
         assert seen == [(i, N) for i in range(1, N + 1)]
-        assert np.array_equal(told.scores, run(method, expression, trees=2).scores)
+        assert np.array_equal(result.scores, run(method, expression, trees=2).scores)
 
     def test_genie3_predicts_scaled_levels_from_all_others(self, expression):
         found = run("genie3", expression, trees=4).scores

@@ -252,13 +252,13 @@ def test_bad_options_are_refused(made):
 
 @pytest.mark.parametrize("networks", [0, 1, 7])
 def test_progress_goes_from_0_to_the_end_and_never_back(networks):
-    told = []
-    first, second = module._split_progress(lambda *at: told.append(at), networks)
+    result = []
+    first, second = module._split_progress(lambda *at: result.append(at), networks)
     for done in range(4):
         first(done, 3)
     for done in range(networks + 1):
         second(done, networks)
-    done, total = zip(*told, strict=True)
+    done, total = zip(*result, strict=True)
     assert set(total) == {100 * (1 + networks)}
     assert list(done[:5]) == [0, 33, 67, 100, 100]
     assert list(done[4:]) == [100 * (1 + k) for k in range(networks + 1)]

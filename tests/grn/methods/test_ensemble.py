@@ -92,13 +92,13 @@ def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
 def test_steady_samples_and_knock_outs_are_used_where_they_are_given(expression, steady):
     network = run("ensemble", expression, steady=steady, **FEW)
     levels = np.concatenate([expression.values, steady.levels])
-    told = knockout_evidence(
+    result = knockout_evidence(
         steady, expression, Rules().inputs(expression.genes), weight=1.5, hub_power=0.5,
         knockdown_weight=0.3, largest_effect=20.0,
     )  # fmt: skip
-    effects = told.knockouts + told.knockdowns
+    effects = result.knockouts + result.knockdowns
     lagged, trees, related = by_loops(expression, levels)
-    add_prior_edges = lagged * hub_prior(lagged, told.power_for_series(0.0))
+    add_prior_edges = lagged * hub_prior(lagged, result.power_for_series(0.0))
     assert network.scores == pytest.approx(in_unit(add_prior_edges) + trees + related + effects)
     in_tvcs = run("tvcs", expression, resamples=6, steady=steady).scores
     assert in_unit(in_tvcs - effects) == pytest.approx(in_unit(add_prior_edges))

@@ -146,7 +146,7 @@ def stimulated(n_series=4, n_points=25):
     return Expression(np.array(rows), times, names, genes, scale="levels")
 
 
-def test_what_rises_together_after_a_stimulus_is_not_said_to_be_activated():
+def test_genes_that_rise_together_after_a_stimulus_are_not_called_activated():
     expression = stimulated()
     n = len(expression.genes)
     assert (spearmanr(expression.values).statistic > 0).all()  # correlation says activation
@@ -166,12 +166,12 @@ def test_signs_that_are_known_are_right():
             warnings.simplefilter("ignore")
             network = infer(made.expression, calibrate=0, rng=0, max_edges=40)
         counts = network.selected & (made.signs != 0)
-        said, true = network.signs[counts], made.signs[counts]
+        message, true = network.signs[counts], made.signs[counts]
         rho = spearmanr(made.expression.levels).statistic
         n_true += int(counts.sum())
         right_by_ranks += int((np.sign(rho[counts]) == true).sum())
-        known += int(np.count_nonzero(said))
-        right += int((said == true).sum())
+        known += int(np.count_nonzero(message))
+        right += int((message == true).sum())
     assert known >= 0.25 * n_true
     assert right >= 0.9 * known
     assert right / known > right_by_ranks / n_true

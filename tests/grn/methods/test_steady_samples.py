@@ -139,7 +139,7 @@ def test_one_method_is_the_default_with_time_and_without(made, steady, kind):
     assert infer(expression, rng=1, **FEW["combined"]).edges() == edges(expression, "combined")
 
 
-def test_what_cannot_be_known_is_said(made, steady):
+def test_limits_of_steady_samples_are_reported(made, steady):
     assert unknowable(made.expression, "clr") is None
     assert "direction is unknown" in unknowable(steady, "clr")
     assert "which gene predicts the other" in unknowable(steady, "genie3")

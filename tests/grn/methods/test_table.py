@@ -73,11 +73,11 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
     network = Network.of(made.genes, 1.0 - np.eye(3)).select_under_caps(Rules(max_edges=2))
-    said = methods_paragraph(
+    message = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )
     described = METHODS[name].describe(network, made)
-    assert described in said
+    assert described in message
     assert cited(described)
     assert set(cited(described)) <= set(REFERENCES.values())
-    assert ("A perturbation was on in 4 samples" in said) == bool(METHODS[name].perturbation)
+    assert ("A perturbation was on in 4 samples" in message) == bool(METHODS[name].perturbation)

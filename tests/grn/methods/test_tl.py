@@ -86,7 +86,7 @@ def test_signs_and_confidence_stand_beside_scores_and_are_written_anew():
     assert set(data.varp) == {"tvcs_scores", "tvcs_signs"}
 
 
-def test_genes_that_var_does_not_name_are_said_and_uns_alone_holds_the_network():
+def test_genes_that_var_does_not_name_are_reported_and_uns_alone_holds_the_network():
     scores = np.zeros((2, 2))
     scores[0, 1] = 1
     network = Network.of(("a", "b"), scores)

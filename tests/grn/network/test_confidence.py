@@ -75,9 +75,9 @@ def test_calibration_is_that_of_a_loop_over_the_bins(confidence, is_edge, above,
         inside = [(p, t) for p, t in zip(confidence, is_edge, strict=True) if low < p <= high]
         if not inside:
             continue
-        said, true = (sum(part) / len(inside) for part in zip(*inside, strict=True))
-        rows.append((said, true, len(inside)))
-        error += len(inside) * abs(said - true)
+        message, true = (sum(part) / len(inside) for part in zip(*inside, strict=True))
+        rows.append((message, true, len(inside)))
+        error += len(inside) * abs(message - true)
         total += len(inside)
     assert len(found.n) == len(rows)
     for i, row in enumerate(rows):

@@ -83,12 +83,12 @@ def test_names_of_mouse_genes_are_found_by_case_and_counted(path):
             warnings.simplefilter("always")
             found = door(file, genes)
         assert "Bax" in found.genes
-        said = [str(one.message).partition(": ")[2] for one in caught]
-        assert said[0] == (
+        message = [str(one.message).partition(": ")[2] for one in caught]
+        assert message[0] == (
             "5 of 6 names are genes: 5 in another case of letters (TP53 is Tp53, BAX is Bax, MYC "
             "is Myc, ...)"
         )
-        assert len(said) == 2  # and AATF
+        assert len(message) == 2  # and AATF
 
 
 def test_other_levels_of_confidence_are_no_weights(tmp_path):

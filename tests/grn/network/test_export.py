@@ -193,7 +193,7 @@ def test_only_the_weights_of_beeline_may_be_negative(tmp_path):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_convert_writes_every_format_and_replaces_only_when_told(name, network, tmp_path):
+def test_convert_writes_every_format_and_replaces_only_on_request(name, network, tmp_path):
     write_edges(network, tmp_path / "edges.tsv")
     (tmp_path / "run.json").write_text(json.dumps({"genes": GENES}))
     words = ["convert", tmp_path / "edges.tsv", "--to", name, "--out", tmp_path / "out.txt"]

@@ -175,12 +175,12 @@ def test_references_with_and_without_header_are_read(tmp_path, text, n_edges):
     assert read_reference(path, GENES).selected.sum() == n_edges
 
 
-def test_what_is_left_out_of_a_reference_is_said(tmp_path):
+def test_omitted_parts_of_a_reference_are_reported(tmp_path):
     path = tmp_path / "gold.tsv"
     path.write_text("A\tB\nA\tA\nA\tzz\nA\tB\n")
-    with pytest.warns(UserWarning, match="left out 1 edges") as said:
+    with pytest.warns(UserWarning, match="left out 1 edges") as message:
         assert read_reference(path, GENES).selected.sum() == 1
-    text = " ".join(str(w.message) for w in said)
+    text = " ".join(str(w.message) for w in message)
     assert "on itself: A" in text
     assert "not in the network: A -> zz" in text
     assert "already: A -> B" in text
@@ -204,7 +204,7 @@ def test_bad_references_are_refused(tmp_path, text, message):
         read_reference(path, GENES)
 
 
-def test_what_a_bad_reference_is_told_to_do_reads_it(tmp_path):
+def test_the_remedy_for_a_bad_reference_reads_it(tmp_path):
     path = tmp_path / "gold.tsv"
     path.write_text("protein1\tprotein2\tx\nA\tB\t1\n")
     with pytest.raises(DataError, match=r"found 'x'; .* call them regulator, target and sign"):
@@ -231,7 +231,7 @@ def test_bad_edges_are_refused(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("gold.txt", "A B\nB e\n", r"gold.txt:1: must have a tab, .* spaces in .A B.; put"),
         ("gold.txt", "\nA B +\n", r"gold.txt:2: must have a tab, comma or semicolon"),
@@ -241,13 +241,13 @@ def test_bad_edges_are_refused(tmp_path, text, message):
         ("gold.sif", "NA\nA\tpd\tB\n", r"gold.sif:1: is SIF"),
     ],
 )
-def test_spaces_and_sif_are_refused_with_the_remedy(tmp_path, name, text, said):
+def test_spaces_and_sif_are_refused_with_the_remedy(tmp_path, name, text, message):
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(DataError, match=said + ".*") as refused:
+    with pytest.raises(DataError, match=message + ".*") as refused:
         read_reference(path, GENES)
     assert "tab" in str(refused.value)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_network(path, GENES)
 
 

@@ -78,7 +78,7 @@ def test_a_changed_copy_and_a_pickled_one_hold_the_same(lean, square):
     assert lean.replace(selected=lean.pairs.scores > 0).selected.sum() == lean.n_scored
 
 
-def test_a_stability_that_cannot_be_told_is_told_of_no_pair(lean):
+def test_a_stability_that_is_unknown_is_given_for_no_pair(lean):
     untold = lean.replace(stability=np.full(lean.pairs.shape, np.nan))
     assert np.isnan(untold.stability).all()
 
@@ -117,7 +117,7 @@ def test_digits_are_those_of_the_text():
     few = rng.integers(1, 10**7, 500) / 10.0 ** rng.integers(0, 12, 500)
     odd = [0.0, 5e-324, 1e-300, 1e300, 999999.5, 0.9999995, 9999995.0, 1e5, 1e-5, 123456.5]
     values = np.concatenate([values, halves, few, odd, 10.0 ** np.arange(-30, 30)])
-    said = np.array([float(f"{value:.6g}") for value in values])
-    assert np.array_equal(significant(values, 6), said)
+    message = np.array([float(f"{value:.6g}") for value in values])
+    assert np.array_equal(significant(values, 6), message)
     cut = slice(None, None, 3)
-    assert np.array_equal(significant(values[cut], 6), said[cut])
+    assert np.array_equal(significant(values[cut], 6), message[cut])

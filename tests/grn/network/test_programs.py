@@ -204,10 +204,10 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
 def test_progress_is_shown_where_it_is_asked_for(expression, capfd):
     options = {"resamples": 8, "rng": 0}
     loud = infer(expression, "tvcs", progress=True, **options)
-    said = capfd.readouterr().err
-    assert "parts of the work: " in said
-    assert "\r" in said
-    assert said.endswith("\n")
+    message = capfd.readouterr().err
+    assert "parts of the work: " in message
+    assert "\r" in message
+    assert message.endswith("\n")
     quiet = infer(expression, "tvcs", progress=False, **options)
     assert capfd.readouterr().err == ""
     assert quiet.edges() == loud.edges()
@@ -216,7 +216,7 @@ def test_progress_is_shown_where_it_is_asked_for(expression, capfd):
     assert calls[-1][0] == calls[-1][1]
 
 
-def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expression):
+def test_the_number_of_edges_is_chosen_by_the_verdict_or_the_reason_given(expression):
     network = infer(expression, max_edges="auto", resamples=8, calibrate=0)
     assert not network.verdict.is_known  # nothing was simulated
     assert network.n_selected == 1  # one for every ten genes sought

@@ -30,7 +30,7 @@ def test_each_way_is_counted_and_the_plainest_comes_first():
     assert same_names(["FOS", "x"], genes).describe() == ""  # a stranger is counted elsewhere
 
 
-def test_a_name_that_would_be_several_genes_is_none_and_said():
+def test_a_name_that_would_be_several_genes_is_none_and_reported():
     found = same_names(["fos", ENS[0]], ["Fos", "FOS", f"{ENS[0]}.1", f"{ENS[0]}.2"])
     assert found.gene_of == {}
     assert found.unclear == {"fos": ("FOS", "Fos"), ENS[0]: (f"{ENS[0]}.1", f"{ENS[0]}.2")}
@@ -70,10 +70,10 @@ def test_a_file_of_names_calls_the_genes_of_any_source(table, tmp_path):
     table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
     (tmp_path / "names.tsv").write_text(NAMES)
     for data in (tmp_path / "x.tsv", table):
-        with pytest.warns(UserWarning, match="genes are called") as said:
+        with pytest.warns(UserWarning, match="genes are called") as message:
             found = Expression.of(data, gene_names=tmp_path / "names.tsv")
         assert found.genes == CALLED
-        assert SAID in str(said[0].message)
+        assert SAID in str(message[0].message)
     anndata = pytest.importorskip("anndata")
     made = anndata.AnnData(
         table[table.columns[:-1]].to_numpy(),

@@ -105,13 +105,13 @@ def test_edges_that_would_be_read_wrongly_are_refused_with_the_remedy(tmp_path, 
         read(tmp_path, text)
 
 
-def test_names_that_match_are_not_said_to_differ_in_capitals(tmp_path):
+def test_names_that_match_are_not_reported_to_differ_in_capitals(tmp_path):
     with pytest.raises(DataError, match=r"none; it names lexA, recA; .* sulA$"):
         read(tmp_path, "lexA,recA,0\n", read_reference)
 
 
 @pytest.mark.parametrize("door", [read_network, read_reference])
-def test_genes_of_another_case_are_found_and_told(tmp_path, door):
+def test_genes_of_another_case_are_found_and_reported(tmp_path, door):
     found = said(tmp_path, "lexA,recA,1\nLexA,umuD,1\nphoB,umuD,1\n", door)
     assert "4 of 5 names are genes: 3 as written, 1 in another case of letters (LexA is lexA)" in (
         found
@@ -119,14 +119,14 @@ def test_genes_of_another_case_are_found_and_told(tmp_path, door):
     assert "left out 1 edges with a gene that is not in the network: phoB -> umuD" in found
 
 
-def test_a_header_without_a_score_is_told(tmp_path):
+def test_a_header_without_a_score_is_reported(tmp_path):
     found = said(tmp_path, "regulator,target,pvalue\nlexA,recA,.01\nlexA,umuD,.9\n")
     assert "so every edge has the score 1; not read: pvalue" in found
     assert not said(tmp_path, "regulator,target,sign\nlexA,recA,+\n")
     assert not said(tmp_path, "regulator,target\nlexA,recA\n")
 
 
-def test_signs_of_other_words_are_told(tmp_path):
+def test_signs_of_other_words_are_reported(tmp_path):
     text = "regulator,target,score,sign\nlexA,recA,1,up\nlexA,umuD,1,-\nlexA,sulA,1,\n"
     assert "1 signs count as ?: up; a sign is + - ?" in said(tmp_path, text)
     assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1

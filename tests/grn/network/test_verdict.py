@@ -24,7 +24,7 @@ def test_supported_are_the_edges_with_a_score_that_are_as_likely_true_as_not():
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "message"),
     [
         (
             Verdict(35, 29.2, 870, (2, 61)),
@@ -60,8 +60,8 @@ def test_supported_are_the_edges_with_a_score_that_are_as_likely_true_as_not():
          "No probability: the simulator does not describe these data."),
     ],
 )  # fmt: skip
-def test_a_verdict_is_said_in_words(verdict, said):
-    assert verdict.describe() == said
+def test_a_verdict_is_put_in_words(verdict, message):
+    assert verdict.describe() == message
 
 
 def test_numbers_are_exact_below_10_and_have_two_digits_above():
@@ -92,7 +92,7 @@ def test_a_verdict_that_cannot_be_is_refused(given, message):
         Verdict(**given)
 
 
-def test_a_judged_network_keeps_what_is_said_of_more_series_and_its_verdict_under_caps():
+def test_a_judged_network_keeps_its_forecast_of_more_series_and_its_verdict_under_caps():
     rng = np.random.default_rng(0)
     scores = rng.uniform(0.1, 1.0, (6, 6))
     np.fill_diagonal(scores, 0.0)
@@ -115,8 +115,8 @@ def test_a_verdict_and_its_file_agree_where_rounding_decides():
 def test_a_network_without_a_confidence_is_not_judged():
     plain = Network.of(("A", "B"), 1 - np.eye(2))
     assert plain.with_verdict() is plain
-    told = replace(plain, verdict=Verdict(why_not="Too few samples."))
-    assert told.with_verdict().verdict.why_not == "Too few samples."
+    result = replace(plain, verdict=Verdict(why_not="Too few samples."))
+    assert result.with_verdict().verdict.why_not == "Too few samples."
 
 
 def test_a_silent_verdict_says_why_what_helps_and_what_ranks_the_edges():

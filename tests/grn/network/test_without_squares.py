@@ -113,8 +113,8 @@ def test_letters_of_a_report_are_those_over_all_genes():
         network, reference = random_network(seed), random_reference(seed)
         for pairs in PAIRS:
             judged = score(network, reference, pairs=pairs)
-            said = truth(network, reference, judged, rows, columns)
-            assert said == truth(network, over_all_genes(reference), judged, rows, columns)
+            message = truth(network, reference, judged, rows, columns)
+            assert message == truth(network, over_all_genes(reference), judged, rows, columns)
 
 
 def test_a_network_read_is_over_its_regulators_and_targets(tmp_path):
@@ -182,8 +182,8 @@ def test_graphs_and_anndata_of_many_genes_are_read_without_a_square():
         network = Network.from_networkx(graph)
         again = Network.from_anndata(network.to_anndata(data))
     for found in (network, again):
-        told = [(e.regulator, e.target, e.score, e.sign, e.selected) for e in found.edges()]
-        assert told == [("3", "9", 2.5, "-", True), ("4", "9", 1.5, "-", True)]
+        result = [(e.regulator, e.target, e.score, e.sign, e.selected) for e in found.edges()]
+        assert result == [("3", "9", 2.5, "-", True), ("4", "9", 1.5, "-", True)]
 
 
 def random_series(n_points, n_genes):

@@ -80,12 +80,12 @@ def test_precision_and_recall_are_those_of_scikit_learn(judged, pairs):
 
 def test_the_curve_has_the_selected_edges_and_stays_in_its_frame(judged):
     network, true = judged
-    told = score(network, true)
-    drawn = agreement(network, true, told)
+    result = score(network, true)
+    drawn = agreement(network, true, result)
     places = np.array([*drawn["points"], drawn["selected"]])
     assert (places >= [LEFT, ABOVE]).all()
     assert (places <= [drawn["width"] - RIGHT, drawn["height"] - BELOW]).all()
-    assert drawn["precision"] == told.n_found / told.n_selected
+    assert drawn["precision"] == result.n_found / result.n_selected
     assert agreement(network, None, None) is None
     assert (
         agreement(network.select_top(0), true, score(network.select_top(0), true))["selected"]

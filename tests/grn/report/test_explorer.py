@@ -34,20 +34,20 @@ def values_of(text, low, high):
 
 def test_edges_are_columns_with_those_outside_the_caps_after_their_score():
     chosen = network().select_under_caps(Rules(max_edges=3))
-    told = explorer(chosen, [])["edges"]
-    names = [GENES[i] + GENES[j] for i, j in zip(told["from"], told["to"], strict=True)]
+    result = explorer(chosen, [])["edges"]
+    names = [GENES[i] + GENES[j] for i, j in zip(result["from"], result["to"], strict=True)]
     assert names == ["AB", "AC", "AD", "BA", "BC", "CA", "CD"]
-    assert told["selected"] == "1110000"
-    assert told["sign"] == "+++?---"
-    assert told["score"][-1] == 3.12346
-    assert not {"stability", "confidence", "truth", "evidence"} & set(told)
+    assert result["selected"] == "1110000"
+    assert result["sign"] == "+++?---"
+    assert result["score"][-1] == 3.12346
+    assert not {"stability", "confidence", "truth", "evidence"} & set(result)
 
 
 def test_a_list_that_is_too_long_keeps_the_surest_selected(monkeypatch):
     monkeypatch.setattr(explorer_module, "MAX_EDGES", 2)
-    told = explorer(network(), [])
-    assert len(told["edges"]["from"]) == 2
-    assert told["edges"]["rank"] == [1, 2]
+    result = explorer(network(), [])
+    assert len(result["edges"]["from"]) == 2
+    assert result["edges"]["rank"] == [1, 2]
     monkeypatch.undo()
     monkeypatch.setattr(explorer_module, "MAX_SEARCHED_PAIRS", 1)
     chosen = network().select_under_caps(Rules(max_edges=3))
@@ -59,8 +59,8 @@ def test_truth_is_that_of_the_reference_for_the_pairs_that_count():
     edges = np.zeros((4, 4))
     edges[3, 2] = edges[1, 3] = 1.0  # A to B, C to A
     reference = Network.of(names, edges)
-    told = explorer(network(), [], reference)["edges"]
-    assert told["truth"] == "tfffftf"
+    result = explorer(network(), [], reference)["edges"]
+    assert result["truth"] == "tfffftf"
     judged = score(network(), reference, pairs="linked")
     # Of pairs without a true edge either way nothing is said: A to D, B to C, C to D.
     assert explorer(network(), [], reference, judged)["edges"]["truth"] == "tf-f-t-"
@@ -69,13 +69,13 @@ def test_truth_is_that_of_the_reference_for_the_pairs_that_count():
 def test_levels_come_back_within_half_a_step():
     expression = simulate(10, 4, 9, n_edges=12, rng=0).expression
     known = Network.of(expression.genes, 1 - np.eye(10))
-    told = time_courses(expression, known, expression.genes[::-1])
-    assert [part[0] for part in told["profiles"]] == list(range(9, -1, -1))
-    for number, low, high, text, _, _ in told["profiles"]:
+    result = time_courses(expression, known, expression.genes[::-1])
+    assert [part[0] for part in result["profiles"]] == list(range(9, -1, -1))
+    for number, low, high, text, _, _ in result["profiles"]:
         levels = expression.values[:, number]
         step = (high - low) / 4094
         np.testing.assert_allclose(values_of(text, low, high), levels, atol=step, rtol=1e-6)
-    times = [time for part in told["series"] for time in part["times"]]
+    times = [time for part in result["series"] for time in part["times"]]
     np.testing.assert_allclose(times, expression.times)
 
 
@@ -84,11 +84,11 @@ def test_steady_samples_stand_last_and_are_no_course():
     expression = Expression(
         np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), steady_values=rest
     )
-    told = time_courses(expression, Network.of(("A", "B"), np.zeros((2, 2))), ("A", "B"))
-    assert told["series"][-1]["rest"]
-    assert told["series"][-1]["times"] == [1, 2, 3]
-    assert told["all_series"] == 2
-    _, low, high, text, expected, gain = told["profiles"][0]
+    result = time_courses(expression, Network.of(("A", "B"), np.zeros((2, 2))), ("A", "B"))
+    assert result["series"][-1]["rest"]
+    assert result["series"][-1]["times"] == [1, 2, 3]
+    assert result["all_series"] == 2
+    _, low, high, text, expected, gain = result["profiles"][0]
     np.testing.assert_allclose(values_of(text, low, high), [1, 2, 0.5, 0.5, 0.5], atol=1e-3)
     assert (expected, gain) == ("", None)
 
@@ -100,14 +100,14 @@ def test_what_a_page_holds_of_large_data_is_bounded():
     values = np.ones((n_series * n_points, n_genes))
     times = np.tile(np.arange(float(n_points)), n_series)
     known = Network.of(genes, np.zeros((n_genes, n_genes)))
-    told = time_courses(Expression(values, times, series, genes), known, genes)
-    assert len(told["series"]) == MAX_SERIES
-    assert told["all_series"] == n_series
-    n_samples = sum(len(part["times"]) for part in told["series"])
+    result = time_courses(Expression(values, times, series, genes), known, genes)
+    assert len(result["series"]) == MAX_SERIES
+    assert result["all_series"] == n_series
+    n_samples = sum(len(part["times"]) for part in result["series"])
     assert n_samples <= MAX_SAMPLES
-    assert told["series"][0]["times"][-1] == n_points - 1
-    assert 0 < 2 * n_samples * len(told["profiles"]) <= MAX_VALUES
-    assert told["profiles"][0][0] == 0
+    assert result["series"][0]["times"][-1] == n_points - 1
+    assert 0 < 2 * n_samples * len(result["profiles"]) <= MAX_VALUES
+    assert result["profiles"][0][0] == 0
 
 
 def driven(n_series, noise, rng, perturbed=False):

@@ -220,9 +220,9 @@ def test_a_gene_has_a_page_with_a_link_of_its_own(browser, report):
 
 def test_levels_in_the_page_are_those_of_the_table(page):
     _, expression, _ = made(100, 200, n_series=4)
-    told = page.evaluate("tvcs.profile(tvcs.find('GENE00007')).levels.flat()")
+    result = page.evaluate("tvcs.profile(tvcs.find('GENE00007')).levels.flat()")
     levels = expression.values[:, expression.genes.index("GENE00007")]
-    np.testing.assert_allclose(told, levels, atol=np.ptp(levels) / 4000)
+    np.testing.assert_allclose(result, levels, atol=np.ptp(levels) / 4000)
 
 
 def test_files_hold_what_is_filtered(page, report, tmp_path):
@@ -267,8 +267,8 @@ def test_a_saved_table_with_hostile_names_is_read_as_a_network(browser, tmp_path
     _, text = saved(page, "#save-table")
     (tmp_path / "edges.tsv").write_text(text, encoding="utf-8")
     read = read_network(tmp_path / "edges.tsv", genes)
-    told = [(e.regulator, e.target, e.score) for e in read.edges()]
-    assert told == [(e.regulator, e.target, e.score) for e in network.edges()]
+    result = [(e.regulator, e.target, e.score) for e in read.edges()]
+    assert result == [(e.regulator, e.target, e.score) for e in network.edges()]
     _, drawing = saved(page, "#save-svg")
     assert {part.get("data-gene") for part in ET.fromstring(drawing).iter()} - {None} == set(genes)
     for name in genes:

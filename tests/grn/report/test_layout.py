@@ -12,7 +12,7 @@ def test_a_network_in_parts_is_drawn_the_same_way_by_every_process():
         "pairs = [('A', 'B'), ('B', 'C'), ('C', 'A'), ('D', 'E'), ('F', 'G'), ('G', 'H')]\n"
         "print(draw([Edge(r, t, 1.0, '+', 1, True) for r, t in pairs]))\n"
     )
-    said = {
+    message = {
         subprocess.run(
             [sys.executable, "-c", script],
             env=os.environ | {"PYTHONHASHSEED": str(seed)},
@@ -21,4 +21,4 @@ def test_a_network_in_parts_is_drawn_the_same_way_by_every_process():
         ).stdout
         for seed in range(4)
     }
-    assert len(said) == 1
+    assert len(message) == 1

@@ -42,10 +42,10 @@ def run(method, name, seed=1, **caps):
             made.expression, method, regulators=rules.regulators, steady=steady, rng=0,
             **caps, **options,
         )  # fmt: skip
-    said = methods_paragraph(
+    message = methods_paragraph(
         network, made.expression, network.provenance.rules, method=method, seed=0, steady=steady
     )
-    return made, network, said
+    return made, network, message
 
 
 def able(method, name):
@@ -59,68 +59,66 @@ CASES = [(method, name) for method in METHODS for name in DESIGNS if able(method
 
 @pytest.mark.parametrize(("method", "name"), CASES)
 def test_every_sentence_is_true_of_what_was_run(method, name):
-    made, network, said = run(method, name)
-    assert f"(method {method}, seed 0)" in said
+    made, network, message = run(method, name)
+    assert f"(method {method}, seed 0)" in message
     # Probabilities are described only if there are some.
-    assert ("score of an edge is the estimated probability" in said) == (
+    assert ("score of an edge is the estimated probability" in message) == (
         network.confidence is not None
     )
-    assert "at most" not in said  # no cap was given
-    assert "honest" not in said
+    assert "at most" not in message  # no cap was given
+    assert "honest" not in message
     if not made.expression.series:
         for word in ("lagged", "time series", "rates of change", "regression was", "halves"):
-            assert word not in said
-        assert "no sample has a time" in said.lower()
-    effects = "Steady states were used" in said
+            assert word not in message
+        assert "no sample has a time" in message.lower()
+    effects = "Steady states were used" in message
     assert effects == (name.startswith("knock") and METHODS[method].takes_steady_states)
     n_known = int(np.count_nonzero(network.signs[network.selected]))
     if n_known:
-        assert f"are given for {n_known} of {int(network.selected.sum())} selected edge" in said
+        assert f"are given for {n_known} of {int(network.selected.sum())} selected edge" in message
     else:
-        assert "The data supported no sign of an edge" in said
-    assert ("of a given list could regulate" in said) == (name == "list")
+        assert "The data supported no sign of an edge" in message
+    assert ("of a given list could regulate" in message) == (name == "list")
     n_edges = int(network.selected.sum())
-    assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in said
-    assert ("on a log scale" in said.split(". ")[1]) == METHODS[method].takes_logs
+    assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in message
+    assert ("on a log scale" in message.split(". ")[1]) == METHODS[method].takes_logs
     assert ("on a log scale" in describe_values(made.expression, method)) == METHODS[
         method
     ].takes_logs
-    assert "  " not in said
-    assert said.endswith(".")
+    assert "  " not in message
+    assert message.endswith(".")
     # Every citation has its reference.
-    assert {text.strip("(") for text in CITED.findall(said)} <= set(REFERENCES)
-    assert len(cited(said)) == len(set(CITED.findall(said)))
-    assert cited(said)
+    assert {text.strip("(") for text in CITED.findall(message)} <= set(REFERENCES)
+    assert len(cited(message)) == len(set(CITED.findall(message)))
+    assert cited(message)
 
 
 def test_caps_are_named_where_they_are_given():
-    _, _, said = run("lagged-correlation", "series", max_in_degree=1, max_out_degree=2)
-    assert "under at most 1 regulator of a gene and 2 targets of a regulator, found by" in said
-    assert any(full.startswith("H. Yang") for full in cited(said))
+    _, _, message = run("lagged-correlation", "series", max_in_degree=1, max_out_degree=2)
+    assert "under at most 1 regulator of a gene and 2 targets of a regulator, found by" in message
+    assert any(full.startswith("H. Yang") for full in cited(message))
 
 
 @pytest.mark.parametrize("name", ["series", "rest", "knock-outs", "knock-downs"])
-def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_have(
-    name, monkeypatch
-):
+def test_a_steady_table_is_not_described_by_evidence_it_lacks(name, monkeypatch):
     from grn_tvcs.combine.domain_check import TraitDistribution
 
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *_: True)
-    made, network, said = run("combined", name)
+    made, network, message = run("combined", name)
     verdict = network.verdict.describe()
     assert network.confidence is None
-    assert "probability that it is true" not in said
+    assert "probability that it is true" not in message
     if name.startswith("knock"):
         assert verdict.endswith(LEARNED_RANKING)
-        assert "was trained on simulated networks" in said
-        assert "effects of knock-outs and knock-downs" in said
+        assert "was trained on simulated networks" in message
+        assert "effects of knock-outs and knock-downs" in message
     else:
         assert verdict.endswith(blend_sentence(used_rankings(bool(made.expression.series), 1.0)))
-        assert "weighted sum of their log ranks" in said
-        assert "partial information decomposition (Chan et al., 2017) (weight" in said
-        assert ("predict rates of change" in said) == bool(made.expression.series)
-        assert ("lagged regression" in said) == bool(made.expression.series)
-    assert "ranked by" not in said  # the description of the method has it
+        assert "weighted sum of their log ranks" in message
+        assert "partial information decomposition (Chan et al., 2017) (weight" in message
+        assert ("predict rates of change" in message) == bool(made.expression.series)
+        assert ("lagged regression" in message) == bool(made.expression.series)
+    assert "ranked by" not in message  # the description of the method has it
 
 
 @pytest.mark.parametrize("name", ["series", "cells"])
@@ -128,9 +126,9 @@ def test_signs_of_cells_are_beyond_noise(name):
     expression = draw_example(DESIGNS[name], "mid", 1).expression
     network = infer(expression, "pcc", rng=0, max_edges=8)
     network = network.replace(signs=np.ones(network.pairs.shape, np.int8))
-    said = methods_paragraph(network, expression, Rules(max_edges=8), method="pcc", seed=0)
-    assert "partial correlation agreed with the method" in said
-    assert ("the first beyond noise" in said) == (name == "cells")
+    message = methods_paragraph(network, expression, Rules(max_edges=8), method="pcc", seed=0)
+    assert "partial correlation agreed with the method" in message
+    assert ("the first beyond noise" in message) == (name == "cells")
 
 
 def test_a_list_of_prior_edges_is_named_where_it_says_signs():
@@ -138,8 +136,8 @@ def test_a_list_of_prior_edges_is_named_where_it_says_signs():
     n = len(made.expression.genes)
     prior = Prior(made.expression.genes, made.is_edge.astype(float), made.signs)
     network = infer(made.expression, prior=prior, rng=0, calibrate=0, max_edges=n)
-    said = methods_paragraph(
+    message = methods_paragraph(
         network, made.expression, Rules(max_edges=n), method="combined", seed=0
     )
     assert network.signs[network.selected].any()
-    assert "the prior edges gave a sign" in said
+    assert "the prior edges gave a sign" in message

@@ -133,9 +133,9 @@ def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expr
     page = Page(html)
     assert page.data["genes"] == list(genes)
     edges = network.edges(selected_only=True)
-    told = page.data["edges"]
+    result = page.data["edges"]
     assert len(edges) > MAX_DRAWN
-    assert list(zip(told["from"], told["to"], told["rank"], strict=True)) == [
+    assert list(zip(result["from"], result["to"], result["rank"], strict=True)) == [
         (genes.index(e.regulator), genes.index(e.target), e.rank) for e in edges
     ]
     text = "".join(page.text)
@@ -210,7 +210,7 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data = Expression.of(tmp_path / "x.tsv", missing=missing)
-        said = methods_paragraph(
+        message = methods_paragraph(
             Network.of(data.genes, 1 - np.eye(3)),
             data,
             Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
@@ -219,7 +219,7 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
             steady=states(given),
         )
         expected = given | ({missing} - {"error"})
-        assert {name for name, words in SAID.items() if words in said} == expected
+        assert {name for name, words in SAID.items() if words in message} == expected
 
 
 def states(given):
@@ -258,11 +258,11 @@ def test_a_network_of_unknown_origin_has_no_caps(expression, tmp_path):
 def test_only_what_the_method_used_is_named(expression):
     on = expression.with_perturbation_until(200)
     network = infer(on, "pcc")
-    said = methods_paragraph(network, on, Rules(max_edges=4), method="pcc", seed=0)
-    assert "perturbation" not in said
+    message = methods_paragraph(network, on, Rules(max_edges=4), method="pcc", seed=0)
+    assert "perturbation" not in message
 
 
-def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
+def test_edges_of_knock_outs_differ_from_those_of_the_series(expression):
     shape = (10, 10)
     scores = np.triu(np.arange(1.0, 101).reshape(shape), 1)
     codes = np.where(scores > 60, 2, 1).astype(np.uint8) * (scores > 0)
@@ -286,7 +286,7 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     assert "Evidence names" not in page_of(expression, max_edges=4)
 
 
-def test_caps_by_gene_are_said_to_be_so(expression):
+def test_caps_by_gene_are_described_as_such(expression):
     text = " ".join(Page(page_of(expression, max_out_degree={"G1": 2}, max_edges=5)).text)
     assert "by gene" in text
     assert "its own number of targets of each named regulator" in text
@@ -324,7 +324,7 @@ def test_stability_is_shown_where_the_method_resampled(expression):
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "message"),
     [
         (
             EdgeCount(7, 3, 9, (0, 3, 7, 9), (0, 0.02, 0.03, 0.031), (0.01, 0.02, 0, 0), 4),
@@ -337,7 +337,7 @@ def test_stability_is_shown_where_the_method_resampled(expression):
         (EdgeCount(0, 0, 0, (0,), (0.0,), (0.0,), 2), "No number of edges"),
     ],
 )
-def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, count, said):
+def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, count, message):
     network = infer(expression, rng=0, max_edges=count.n_edges, resamples=2)
     html = render(
         network,
@@ -349,7 +349,7 @@ def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, coun
         count=count,
     )
     text = " ".join(" ".join(Page(html).text).split())
-    assert said in text
+    assert message in text
     assert f"{count.low} to {count.high} edges were within one standard error" in text
     shown = curve(count)
     for path in (shown["line"], shown["band"]):

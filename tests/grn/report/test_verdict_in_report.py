@@ -86,8 +86,8 @@ def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
     assert "supports 3 edges (of which 2 should be true); two more series would support 5." in text
     assert "3 edges had a probability of at least 0.5 (2.5 expected to be true)" in text
     assert "false discovery" in text
-    told = page.data["edges"]
-    assert (told["confidence"][0], told["false_discovery"][0]) == (0.9, 0.1)
+    result = page.data["edges"]
+    assert (result["confidence"][0], result["false_discovery"][0]) == (0.9, 0.1)
     cells = [row for row in page.text if row in ("0.90", "0.80", "0.17", "0.10")]
     assert cells[:6] == ["0.90", "0.10", "0.80", "0.17", "0.80", "0.17"]
 
@@ -116,7 +116,7 @@ def test_a_network_read_back_has_its_confidence_without_a_verdict(expression):
 def test_why_there_is_no_probability_stands_at_the_top(expression):
     known = made([0.9])
     why = "The simulator does not describe these <b>data</b>."
-    told = Network.of(known.genes, known.scores, verdict=Verdict(why_not=why))
-    html = page_of(told.select_under_caps(Rules(max_edges=9)), expression)
+    result = Network.of(known.genes, known.scores, verdict=Verdict(why_not=why))
+    html = page_of(result.select_under_caps(Rules(max_edges=9)), expression)
     assert "<b>data</b>" not in html
     assert why in " ".join(Page(html).text)

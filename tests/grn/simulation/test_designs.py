@@ -125,7 +125,7 @@ def test_a_share_that_is_changed_is_rounded_and_stays_above_nothing():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"n_genes": 1}, "n_genes must be >= 2, found 1"),
         ({"n_regulators": 7}, "n_regulators must be <= n_genes, found 7"),
@@ -139,8 +139,8 @@ def test_a_share_that_is_changed_is_rounded_and_stays_above_nothing():
         ({"start": RANDOM, "is_perturbation_known": True}, "a known perturbation needs series"),
     ],
 )
-def test_a_design_that_cannot_be_is_refused(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_design_that_cannot_be_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
         replace(SMALL, **given)
 
 

@@ -138,7 +138,7 @@ def short(tmp_path_factory):
     return path
 
 
-def test_where_data_are_too_few_there_is_no_stability_and_it_is_said(short, tmp_path):
+def test_too_few_data_give_no_stability_and_a_note(short, tmp_path):
     out = tmp_path / "out"
     words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
     done = CliRunner().invoke(app, [*words, "--max-edges", "auto"])

@@ -80,7 +80,7 @@ def test_order_and_grouping_change_no_bit(draws, whole, cuts):
     assert digest(sums.evidence()) == whole
 
 
-def test_what_is_drawn_is_known_before_the_work_and_told_by_the_facts(draws):
+def test_the_draws_are_known_before_the_work_and_named_in_the_facts(draws):
     ready = draws.with_pairs(np.random.default_rng(5))
     (own,) = np.random.default_rng(5).spawn(1)
     blocks = int(draws.steps.segments.max()) + 1

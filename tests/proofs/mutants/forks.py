@@ -356,7 +356,7 @@ def try_cold(asked: dict[str, Any], job: Job) -> int:
 
 def main() -> None:
     """Read a job from standard input and tell of each mutant."""
-    told = os.fdopen(int(sys.argv[1]), "w")
+    result = os.fdopen(int(sys.argv[1]), "w")
     asked = json.load(sys.stdin)
     for name in asked["imports"]:
         with contextlib.suppress(ImportError):
@@ -364,9 +364,9 @@ def main() -> None:
 
     def tell(job: Job, status: int) -> None:
         file = os.path.relpath(job.file)
-        told.write(json.dumps([file, job.mutant.name, job.mutant.line, status, len(job.tests)]))
-        told.write("\n")
-        told.flush()
+        result.write(json.dumps([file, job.mutant.name, job.mutant.line, status, len(job.tests)]))
+        result.write("\n")
+        result.flush()
 
     if forked(lambda: try_warm(asked, tell), 0.0, quiet=False) != 0:
         raise SystemExit("the tests ended early")

@@ -107,8 +107,8 @@ def test_all_places_of_a_shape_that_is_not_square_are_inside(shape):
     for name, at in (("rows", rows), ("cols", cols)):
         beyond = getattr(found, name).copy()
         beyond[-1] = at
-        [said] = certify_blocks(replace(found, **{name: beyond}), blocks).violations
-        assert "must list entries row by row" in said
+        [message] = certify_blocks(replace(found, **{name: beyond}), blocks).violations
+        assert "must list entries row by row" in message
 
 
 def test_blocks_of_another_shape_are_refused(found):

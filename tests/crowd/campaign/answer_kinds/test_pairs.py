@@ -146,7 +146,7 @@ def test_a_plan_without_answers_says_what_to_do(campaign):
 
 
 @pytest.mark.parametrize(
-    ("tasks", "said"),
+    ("tasks", "message"),
     [
         (["a vs a"], "not compared with itself"),
         (["a vs b", "b vs a"], "is there twice"),
@@ -156,8 +156,8 @@ def test_a_plan_without_answers_says_what_to_do(campaign):
         ([Task("a vs b", prior=0.5)], "no prior"),
     ],
 )
-def test_bad_pairs_are_refused(tmp_path, tasks, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_pairs_are_refused(tmp_path, tasks, message):
+    with pytest.raises(ValueError, match=message):
         Campaign.create(tmp_path / "c.db", workers=["ann"], tasks=tasks, answer_kind="pairs")
     assert not (tmp_path / "c.db").exists()
 

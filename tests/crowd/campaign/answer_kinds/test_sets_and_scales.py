@@ -53,16 +53,16 @@ def test_one_answer_is_one_row_of_several_labels(campaign):
 
 
 @pytest.mark.parametrize(
-    ("label", "said"),
+    ("label", "message"),
     [
         ("cat;fox", "'fox' is no label, found 'cat;fox'"),
         ("cat;none", "must stand alone"),
         ("cat;;dog", "on both sides"),
     ],
 )
-def test_what_is_no_set_is_refused(campaign, label, said):
+def test_what_is_no_set_is_refused(campaign, label, message):
     task = campaign.next("ann").task
-    with pytest.raises(RejectedError, match=said):
+    with pytest.raises(RejectedError, match=message):
         campaign.submit("ann", task, label)
 
 
@@ -128,7 +128,7 @@ def test_a_label_can_be_added_and_none_goes_away(campaign):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"target": 0.9}, "target is for classes and scales"),
         ({"prior": [0.2, 0.3, 0.5]}, "prior is for classes and scales"),
@@ -142,8 +142,8 @@ def test_a_label_can_be_added_and_none_goes_away(campaign):
         ({"tasks": [Task("t", prior=0.5)], "classes": ["cat", "dog"]}, "no prior"),
     ],
 )
-def test_what_only_classes_have_is_refused(tmp_path, more, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_only_classes_have_is_refused(tmp_path, more, message):
+    with pytest.raises(ValueError, match=message):
         begun(tmp_path, **more)
 
 
@@ -198,9 +198,9 @@ def test_steps_stay_as_they_were_promised(scale):
 
 
 @pytest.mark.parametrize(
-    ("steps", "said"), [("1,2,4", "found 4 after 2"), ("1,2", "3 to 21 steps")]
+    ("steps", "message"), [("1,2,4", "found 4 after 2"), ("1,2", "3 to 21 steps")]
 )
-def test_a_scale_with_gaps_is_refused(tmp_path, steps, said):
+def test_a_scale_with_gaps_is_refused(tmp_path, steps, message):
     for name, text in (("t", "task\nt1\n"), ("w", "worker\nann\n"), ("g", "task,label\ng,2\n")):
         (tmp_path / f"{name}.csv").write_text(text)
     words = [
@@ -209,19 +209,19 @@ def test_a_scale_with_gaps_is_refused(tmp_path, steps, said):
     ]
     done = crowd_tvcs("campaign", "init", tmp_path / "s.db", "--scale", steps, *words)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "s.db").exists()
 
 
 def test_the_commands_say_what_is_of_classes_alone(campaign, tmp_path):
     store = tmp_path / "c.db"
-    for words, said in (
+    for words, message in (
         (("report", store, "--out", tmp_path / "r.html"), "a report is of classes"),
         (("plan", store), "have no plan"),
     ):
         done = crowd_tvcs("campaign", *words)
-        assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
     done = crowd_tvcs("campaign", "status", store)
     assert done.exit_code == 0
     assert "expected accuracy" not in done.stdout

@@ -146,8 +146,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "said"), REFUSED)
-def test_a_change_that_breaks_a_promise_changes_nothing(begin, wanted, said):
+@pytest.mark.parametrize(("wanted", "message"), REFUSED)
+def test_a_change_that_breaks_a_promise_changes_nothing(begin, wanted, message):
     campaign = begin(
         workers=[Worker(name, cost=0.1) for name in PEOPLE],
         tasks=["t1", "t2", "t3"],
@@ -159,7 +159,7 @@ def test_a_change_that_breaks_a_promise_changes_nothing(begin, wanted, said):
     before = tables(campaign)
     with pytest.raises(RejectedError) as error:
         campaign.change(min_quality=0.5, **wanted)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert tables(campaign) == before
 
 
@@ -214,7 +214,7 @@ def test_the_command(store, capfd, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("", "nothing to change: give --budget, --money or another option"),
         ("--budget x", "--budget must be an integer, or none, found 'x'"),
@@ -227,9 +227,9 @@ def test_the_command(store, capfd, tmp_path):
         ("--worker-cap eve=3", "there is no worker 'eve' in this campaign"),
     ],
 )
-def test_the_command_refuses_in_one_sentence(store, capfd, tmp_path, words, said):
+def test_the_command_refuses_in_one_sentence(store, capfd, tmp_path, words, message):
     (tmp_path / "n.csv").write_text("task,text\nt1,hello\n", encoding="utf-8")
     code, _, err = call([*store, *words.split()], capfd)
     assert code == 2
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1

@@ -177,13 +177,13 @@ def hold(place, seed, length=60):
                 lapsed = [list(one) for one in twin.pairs.values()]
                 twin.lapse(now)
                 is_refused = twin.breaks(wanted)
-                said = refusal(campaign, wanted, now)
-                assert (said is not None) == is_refused, (seed, wanted, said)
-                if said is None:
+                message = refusal(campaign, wanted, now)
+                assert (message is not None) == is_refused, (seed, wanted, message)
+                if message is None:
                     settled_caps(twin)
                 else:
-                    assert "; " in said
-                    assert "\n" not in said
+                    assert "; " in message
+                    assert "\n" not in message
                     for one, before in zip(twin.pairs.values(), lapsed, strict=True):
                         one[:] = before
                 counted[is_refused] += 1

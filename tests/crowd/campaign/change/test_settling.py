@@ -27,10 +27,12 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
     assert labels(campaign.store)[1][0] == ["t1", "0", 1.0, 1]
     assert state.posterior[0].tolist() == [1.0, 0.0]
     assert list(state.gold) == ["t2"]
-    told = summary(state, task_statuses(state))
+    record = summary(state, task_statuses(state))
     found = figures(campaign.store)
-    assert (told["measured"], told["measured_on"]) == (found.measured, found.measured_on) == (1, 1)
-    assert found.expected_accuracy == pytest.approx(told["expected_accuracy"])
+    assert (
+        (record["measured"], record["measured_on"]) == (found.measured, found.measured_on) == (1, 1)
+    )
+    assert found.expected_accuracy == pytest.approx(record["expected_accuracy"])
     assert campaign.reopen() == 0
     with pytest.raises(RejectedError, match="is settled, so it stays closed; take its label back"):
         campaign.close_tasks(["t1"], False)
@@ -54,7 +56,7 @@ def test_an_unanswered_task_may_be_settled(begin):
 
 
 @pytest.mark.parametrize(
-    ("task", "label", "said"),
+    ("task", "label", "message"),
     [
         ("t9", "1", "there is no task 't9' in this campaign"),
         ("t1", "x", "label must be one of '0', '1', found 'x'"),
@@ -62,13 +64,13 @@ def test_an_unanswered_task_may_be_settled(begin):
         ("t2", "1", "the label of task 't2' is known by gold already: '0'; settle it with this"),
     ],
 )
-def test_what_cannot_be_settled(begin, task, label, said):
+def test_what_cannot_be_settled(begin, task, label, message):
     campaign = begin()
     campaign.add(gold={"t2": "0"})
     before = tables(campaign)
     with pytest.raises(RejectedError) as error:
         campaign.settle(task, label)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert tables(campaign) == before
 
 

@@ -92,13 +92,13 @@ def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, begin):
     before = tables(campaign)
     words = (argument, *ALSO.get(argument, ()))
     for wrong in WRONG:
-        said = error_of(campaign, method, RIGHT[method] | {argument: wrong})
-        if said is None:  # what it takes leaves a campaign that can be read
+        message = error_of(campaign, method, RIGHT[method] | {argument: wrong})
+        if message is None:  # what it takes leaves a campaign that can be read
             campaign.review_tasks()
             campaign = under_way(begin)
         else:
-            assert any(word in said for word in words), said
-            assert "\n" not in said
+            assert any(word in message for word in words), message
+            assert "\n" not in message
             refused += 1
         assert tables(campaign) == before
     assert refused > len(WRONG) / 2

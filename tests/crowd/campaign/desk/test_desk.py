@@ -91,8 +91,8 @@ def test_submit_and_next_is_a_submit_and_a_next(make, seed):
         if offer.task is None or rng.random() < 0.3:
             continue
         label, now = str(rng.integers(2)), now + 3.0
-        told = one.submit(name, offer.task, label, now=now), one.next(name, now=now)
-        assert two.submit_and_next(name, offer.task, label, now=now) == told
+        result = one.submit(name, offer.task, label, now=now), one.next(name, now=now)
+        assert two.submit_and_next(name, offer.task, label, now=now) == result
     assert counters(one)[0]["slots"] == counters(two)[0]["slots"] > 10
     assert one.state().given == two.state().given
 

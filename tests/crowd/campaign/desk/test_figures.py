@@ -58,7 +58,7 @@ def test_the_figures(desk):
     }  # fmt: skip
 
 
-def test_what_is_held_up_and_used_up_is_said(begin):
+def test_waiting_and_exhausted_limits_are_reported(begin):
     campaign = begin(
         workers=WORKERS, tasks=TASKS, budget=4, money=1.0, model="independent",
     )  # fmt: skip
@@ -112,9 +112,9 @@ def test_the_seats(desk):
 def test_who_disagrees_with_the_likeliest_label(begin):
     campaign = begin(tasks=["t1", "t2"], model="independent")
     for name, label in (("ann", "1"), ("bob", "0"), ("cy", "1")):
-        for task, said in (("t1", label), ("t2", "1")):
+        for task, message in (("t1", label), ("t2", "1")):
             assert campaign.next(name, now=5.0).task == task
-            campaign.submit(name, task, said, now=5.0)
+            campaign.submit(name, task, message, now=5.0)
     seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}
     assert [seats[name].agreement for name in ("ann", "bob", "cy")] == [1.0, 0.5, 1.0]
     assert seats["ann"].seconds is None
@@ -131,7 +131,7 @@ def test_a_desk_where_nobody_sat(begin):
     assert (found.open, found.last_seen) == (0, None)  # of a round, which nobody was given here
 
 
-def test_the_least_sure_tasks_and_who_said_what(desk):
+def test_the_least_sure_tasks_and_their_answers(desk):
     tasks = {task.name: task for task in desk.state().tasks}
     order = sorted(tasks, key=lambda name: (tasks[name].confidence, tasks[name].id))
     found = figures.least_confident(desk.store)
@@ -194,7 +194,7 @@ def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("mean_confidence", "measured", "number", "said"),
+    ("mean_confidence", "measured", "number", "message"),
     [
         (0.9, 0.83, 100, "more"), (0.9, 0.97, 100, "less"), (0.9, 0.85, 100, ""),
         (0.9, 0.95, 100, ""), (0.5, 0.25, 16, ""), (0.5, 0.2499, 16, "more"),
@@ -202,12 +202,12 @@ def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_claim_is_apart_by_two_standard_errors_and_an_answer(
-    mean_confidence, measured, number, said
+    mean_confidence, measured, number, message
 ):
-    assert figures._apart(mean_confidence, measured, number) == said
+    assert figures._apart(mean_confidence, measured, number) == message
 
 
-def test_where_claims_part_from_what_is_measured_it_is_said(begin):
+def test_claims_that_differ_from_measurements_are_reported(begin):
     names = [f"t{j}" for j in range(9)]
     campaign = begin(
         workers=["ann"], tasks=names, gold=dict.fromkeys([*names, *"abcdefgh"], "1"), prior=0.5,
@@ -295,7 +295,7 @@ def test_gold_without_content_is_left_out_where_others_have_some(begin):
     assert gold.learn(campaign.store) is False  # as qualities come from a table
 
 
-def test_no_gold_to_put_among_the_tasks_is_said(begin):
+def test_no_gold_to_put_among_the_tasks_is_reported(begin):
     campaign = begin(model="independent")
     with pytest.raises(ValueError, match="mixed with the others, but the campaign has none: give"):
         mix_in(campaign.store, {}, ())

@@ -91,18 +91,18 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     assert on_gold > 5
     assert campaign.next("bob").reason == "the money is used up or out with workers"
     state = campaign.state()
-    told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
-    assert (told["tasks"], found.tasks) == (60, 60)
-    assert (told["answers"], found.answers, told["spent"], found.spent) == (70, 70, 70.0, 70.0)
+    result, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
+    assert (result["tasks"], found.tasks) == (60, 60)
+    assert (result["answers"], found.answers, result["spent"], found.spent) == (70, 70, 70.0, 70.0)
     assert {one.task[0] for one in task_statuses(state)} == {"t"}
     assert len(state.given) == 70 - on_gold
     assert found.gold_answers == on_gold
     assert found.gold_right == 1.0
     labelled = state.posterior.max(axis=1)[state.is_labelled]
-    assert found.unlabelled == told["unlabelled"] == 60 - labelled.size > 0
+    assert found.unlabelled == result["unlabelled"] == 60 - labelled.size > 0
     assert labelled.size == len({task for task in got if task[0] == "t"})
     assert found.expected_accuracy == pytest.approx(labelled.mean(), abs=1e-9)
-    assert told["expected_accuracy"] == pytest.approx(labelled.mean(), abs=1e-9)
+    assert result["expected_accuracy"] == pytest.approx(labelled.mean(), abs=1e-9)
     assert found.measured is None
     assert {row["task"][0] for row in figures.least_confident(campaign.store)} == {"t"}
 
@@ -170,7 +170,7 @@ def test_answers_make_the_skills_better(make):
     assert ann.low > cy.high
 
 
-def test_answers_that_are_worse_than_skills_say_are_said(make):
+def test_answers_worse_than_the_skills_claim_are_reported(make):
     campaign = make(share=0.5, gold_answers=(), qualities={"ann": 0.9, "bob": 0.9, "cy": 0.9})
     for _ in range(60):
         task = campaign.next("cy").task
@@ -183,7 +183,7 @@ def test_answers_that_are_worse_than_skills_say_are_said(make):
     assert not Learner(campaign.store).learn(0.0)
 
 
-def test_gold_that_could_be_told_is_left_out(make):
+def test_gold_that_could_be_recognised_is_left_out(make):
     campaign = make(share=0.0, gold={"g1": "0", "t1": "1"}, gold_answers=(), qualities={"ann": 0.9})
     with campaign.store.write() as (connection, _, _):
         connection.exec_driver_sql("DELETE FROM task WHERE name = 'g1'")
@@ -254,8 +254,8 @@ def test_a_table_does_not_win_over_an_answer_given_at_the_desk(make):
     label, other = GOLD[task], str(1 - int(GOLD[task]))
     with pytest.raises(ValueError, match=f"{task!r} with {label!r} before, now {other!r}"):
         campaign.add_answers([(task, "ann", other)])
-    told = campaign.add_answers([(task, "ann", label)])
-    assert (told["gold"], told["known"]) == (0, 1)
+    result = campaign.add_answers([(task, "ann", label)])
+    assert (result["gold"], result["known"]) == (0, 1)
 
 
 def test_answers_from_elsewhere_to_gold_among_the_tasks_are_taken(make):

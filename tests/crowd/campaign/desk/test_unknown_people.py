@@ -99,7 +99,7 @@ def test_without_gold_left_the_tasks_come(begin):
     assert [task in GOLD for task in got] == [True] * 20 + [False] * 30
 
 
-def test_a_learner_at_a_gate_waits_as_long_as_it_is_told(begin):
+def test_a_learner_at_a_gate_waits_as_long_as_the_answer_says(begin):
     campaign = begin(first=2)
     learner = Learner(campaign.store, 5.0)
     answer(campaign, "ann", 1.0, most=1)

@@ -115,7 +115,7 @@ def history(rng, length, labels):
             yield "stop", (rng.random() < 0.3,), clock
 
 
-def told(campaign, held, method, given, clock):
+def outcome(campaign, held, method, given, clock):
     """What a campaign says to a call, in words or as it is."""
     try:
         if method == "plan":
@@ -170,8 +170,8 @@ def hold_equal(place, database, kind, seed, length=90):
             if ... in arguments and arguments[0] not in held:
                 method, arguments = "next", arguments[:1]
             one, other = hands[0][step % 3 == 0], hands[1][step % 3 == 0]
-            error_text = told(one, held, method, arguments, clock)
-            assert told(other, held, method, arguments, clock) == error_text, (
+            error_text = outcome(one, held, method, arguments, clock)
+            assert outcome(other, held, method, arguments, clock) == error_text, (
                 seed,
                 method,
                 arguments,
@@ -336,7 +336,7 @@ def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
         assert campaign.submit("ann", task, "1").reason == "accepted"
 
 
-def test_a_backend_that_is_killed_is_said_and_replaced(database):
+def test_a_backend_that_is_killed_is_reported_and_replaced(database):
     with three(database) as campaign:
         task = campaign.next("ann").task
         with speed.psycopg_of(database) as other:

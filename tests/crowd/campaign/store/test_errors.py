@@ -34,7 +34,7 @@ from tvcs_core import DataError
         (sqlite3.DatabaseError("image is malformed"), DataError, "store of a campaign .image is"),
     ],
 )
-def test_errors_of_the_database_are_said_in_one_line(begin, raised, kind, says):
+def test_errors_of_the_database_are_reported_in_one_line(begin, raised, kind, says):
     opened = begin().store
     with pytest.raises(kind, match=says), opened.read():
         raise raised

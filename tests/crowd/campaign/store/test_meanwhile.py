@@ -10,7 +10,7 @@ from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
 from crowd_tvcs.campaign.stored_model import FIRST_FIT
-from tests.crowd.campaign.store.test_both_stores import tables, told
+from tests.crowd.campaign.store.test_both_stores import outcome, tables
 
 NAMES = [f"w{i}" for i in range(6)]
 GOLD = {f"g{j:02d}": "abc"[j % 3] for j in range(40)}
@@ -83,8 +83,8 @@ def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_
         campaign, held = of_gold(place)
         with campaign, Campaign(place) as other:
             error_text = MEANWHILE[case](other, held)
-            error_text.append(told(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
-            error_text += [told(campaign, held, "next", (name,), 1321.0) for name in NAMES]
+            error_text.append(outcome(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
+            error_text += [outcome(campaign, held, "next", (name,), 1321.0) for name in NAMES]
             kept.append((error_text, tables(campaign)))
     assert kept[0] == kept[1]
 

@@ -147,7 +147,7 @@ def test_a_table_of_operators(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ("eva,short,act\n", ":2, column 'password': must have 8 characters or more"),
         ("eva,evas password,all\n", ":2, column 'may': must be any of act answers pay, between"),
@@ -160,12 +160,12 @@ def test_a_table_of_operators(tmp_path):
         ("eva,evas password,pay\n", "nobody may change the campaign: give somebody the right act"),
     ],
 )
-def test_a_table_of_operators_that_cannot_be(tmp_path, rows, said):
+def test_a_table_of_operators_that_cannot_be(tmp_path, rows, message):
     path = tmp_path / "o.csv"
     path.write_text(HEAD + rows)
     with pytest.raises(DataError) as error:
         read_accounts(path)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "evas password" not in str(error.value)
 
 

@@ -52,7 +52,7 @@ def test_a_page_that_is_old_changes_nothing_back(operator, campaign):
 
 
 @pytest.mark.parametrize(
-    ("fields", "status", "said"),
+    ("fields", "status", "message"),
     [
         ({"budget": "0"}, 409, "budget must be at least 1, found 0 (answered: 0, with workers"),
         ({"budget": "x"}, 400, "Labels in all must be a number, found"),
@@ -62,11 +62,11 @@ def test_a_page_that_is_old_changes_nothing_back(operator, campaign):
         ({"form": "x.y.z"}, 409, "this page has expired; reload it"),
     ],
 )
-def test_what_is_refused(operator, campaign, fields, status, said):
+def test_what_is_refused(operator, campaign, fields, status, message):
     campaign.next("ann")
     page = change(operator, **fields)
     assert page.status_code == status
-    assert said in page.text
+    assert message in page.text
 
 
 def test_only_the_operator_sees_and_changes_settings(browse, tokens, campaign):

@@ -64,7 +64,7 @@ def test_who_signed_in_at_the_proxy_labels_without_a_link(come, served):
     assert "You have answered 0" in come("bob").get("/").text
 
 
-def test_a_person_who_is_not_in_the_campaign_is_told_so(come):
+def test_a_person_who_is_not_in_the_campaign_learns_so(come):
     answer = come("eve <script>").get("/")
     assert answer.status_code == 403
     assert "nobody of this name is in the campaign" in answer.text

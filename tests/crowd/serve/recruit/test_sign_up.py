@@ -225,7 +225,7 @@ def test_a_seat_has_its_price(served, campaign):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"parameters": ["a b"]}, "--id-parameter must be a name such as PROLIFIC_PID"),
         ({"parameters": ["key"]}, "--id-parameter must be a name"),
@@ -237,8 +237,8 @@ def test_a_seat_has_its_price(served, campaign):
         ({"back": "https://{id}.org"}, "behind the host only"),
     ],
 )
-def test_rules_that_pages_cannot_have_are_refused(given, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_rules_that_pages_cannot_have_are_refused(given, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         SignUp(SeatRules(False, 3), **given)
 
 
@@ -248,7 +248,7 @@ def test_a_completion_code_of_1_to_100_characters_is_taken(code):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--seats 5", "--seats needs --sign-up open or signed"),
         ("--sign-up all", "--sign-up must be open or signed, found 'all'"),
@@ -256,10 +256,10 @@ def test_a_completion_code_of_1_to_100_characters_is_taken(code):
         ("--sign-up signed --consent none.md", "none.md"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(campaign, capfd, words, said):
+def test_options_that_do_not_go_together_are_refused(campaign, capfd, words, message):
     code, _, err = call(["crowd-tvcs", "serve", campaign.store.place, *words.split()], capfd)
     assert code == 2
-    assert said in err
+    assert message in err
 
 
 def test_links_are_signed_by_a_command(campaign, served, tmp_path, capfd):

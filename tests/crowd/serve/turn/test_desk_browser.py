@@ -61,9 +61,9 @@ def desk(tmp_path, browser):
         campaign.close()
 
 
-def is_bad(said):
+def is_bad(message):
     """Whether the console reports an error; no desk has the icon that browsers ask for."""
-    return said.type == "error" and not said.location["url"].endswith("favicon.ico")
+    return message.type == "error" and not message.location["url"].endswith("favicon.ico")
 
 
 def check_nothing(page):

@@ -133,9 +133,9 @@ def test_what_comes_faster_than_this_crowd_answers_is_marked(long):
         assert 1.0 < answer_speed.limit(connection, 72) < 20.0
     seats = {seat.name: seat for seat in list_worker_activity(long.store)}
     assert (seats["ann"].fast, seats["bob"].fast) == (12, 0)
-    told = warn_of_speed(list(seats.values()))
-    assert "'ann' 12 of 12" in told
-    assert "bob" not in told
+    result = warn_of_speed(list(seats.values()))
+    assert "'ann' 12 of 12" in result
+    assert "bob" not in result
 
 
 def test_the_operator_sees_who_is_too_fast(operator, campaign, tmp_path, browse, tokens):

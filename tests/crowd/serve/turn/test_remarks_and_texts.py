@@ -22,12 +22,12 @@ def test_comments_and_flags_are_kept_exported_and_shown(browse, operator, tokens
     ann = browse(tokens["ann"])
     page = ann.get("/")
     task = hidden(page)["task"]
-    said = ann.post(
+    message = ann.post(
         "/remark", data={**hidden(page), "kind": "comment", "text": " <b>blurred</b> "},
         headers={"X-Part": "main"},
     )  # fmt: skip
-    assert "Your comment was sent. You have answered 0." in said.text
-    assert hidden(said)["task"] == task  # the same task, to be answered still
+    assert "Your comment was sent. You have answered 0." in message.text
+    assert hidden(message)["task"] == task  # the same task, to be answered still
     assert ann.post("/remark", data={**hidden(page), "kind": "flag", "text": ""}).status_code == 200
     found = all_remarks(served.campaign.store)
     assert [(one.task, one.worker, one.kind, one.text) for one in found] == [
@@ -135,8 +135,8 @@ def test_pages_in_german(browse, tokens, served, operator):
     assert '<html lang="de" dir="ltr">' in page.text
     assert "<title>Ihre Aufgabe</title>" in page.text
     assert "Überspringen" in page.text
-    said = ann.post("/remark", data={**hidden(page), "kind": "flag"}, headers={"X-Part": "main"})
-    assert "Die Aufgabe wurde als fehlerhaft gemeldet." in said.text
+    message = ann.post("/remark", data={**hidden(page), "kind": "flag"}, headers={"X-Part": "main"})
+    assert "Die Aufgabe wurde als fehlerhaft gemeldet." in message.text
     assert "Bitte melden Sie sich an" in browse().get("/").text
     english = [carried()[name] for name in carried() if name not in ("lang", "dir", "one", "other")]
     shown = re.sub(r"<[^>]+>", "\n", page.text).split("\n")
