@@ -77,6 +77,31 @@ def test_a_header_is_skipped_and_reported(tvcs):
     assert Projection.load("p.npz").values.tolist() == V.tolist()
 
 
+def test_the_kept_entries_are_written_as_a_table_that_reads_back(tvcs):
+    Path("m.csv").write_text('worker,t1,"t,2",t3\nann,.1,0.30000000000000004,0\nbob,-5,2,-4\n')
+    arguments = ["--row-cap", 1, "--col-cap", 1, "--out", "p.npz"]
+    code, out, _ = tvcs("project", "m.csv", "--names", *arguments, "--table", "kept.csv")
+    assert code == 0
+    assert "in 2 entries\n" in out
+    assert Path("kept.csv").read_text() == (
+        'row,column,value\nann,"t,2",0.30000000000000004\nbob,t1,-5.0\n'
+    )
+    write_matrix("m.npy")
+    for name in ("m.npy", write_matrix("m.npz")):
+        tvcs("project", name, "--total", 1, "--out", "q.npz", "--table", "q.tsv", "--force")
+        assert Path("q.tsv").read_text() == "row\tcolumn\tvalue\n1\t1\t-4.0\n"
+
+
+def test_blocks_are_written_as_a_table_too(tvcs):
+    Path("blocks").mkdir()
+    np.save("blocks/1.npy", V[:1])
+    np.save("blocks/2.npy", V[1:])
+    code, out, _ = tvcs("project", "blocks", "--total", 1, "--out", "p.npz", "--table", "k.csv")
+    assert code == 0
+    assert "in 1 entry\n" in out
+    assert Path("k.csv").read_text() == "row,column,value\n1,1,-4.0\n"
+
+
 def test_the_same_run_gives_the_same_bytes(tvcs):
     write_matrix("m.npy")
     tvcs("project", "m.npy", "--total", 2, "--out", "a.npz")
@@ -164,6 +189,11 @@ BAD_MATRICES = {
     "text in csv": ("m.csv", write_csv("1,2\n3,x\n"), "m.csv:2, column 2: must be a number"),
     "NaN in csv": ("m.csv", write_csv("1,2\n3,nan\n"), "m.csv:2, column 2: must be a finite"),
     "ragged csv": ("m.csv", write_csv("1,2\n3\n"), "m.csv:2: must have 2 cells"),
+    "list of entries": (
+        "m.csv",
+        write_csv("row,col,value\n0,1,2\n"),
+        "m.csv:1: must be a matrix, found a list of entries",
+    ),
     "binary csv": ("m.csv", write_bytes(b"\x81\xfe\x00"), "must be UTF-8 text"),
     "half gz": ("m.csv.gz", write_half, "damaged .gz"),
     "gz of npy": ("m.npy.gz", write_bytes(b""), "must be a .npy"),
@@ -215,6 +245,9 @@ def test_bad_caps_are_refused_in_one_line(tvcs, content, message):
         (["--total", "1.5", "--out", "p.npz"], "--total"),
         (["--row-cap", "1", "--row-caps", "caps", "--out", "p.npz"], "give one of the two"),
         (["--method", "magic", "--out", "p.npz"], "--method must be one of exact, "),
+        (["--out", "p.csv"], "--out must end in .npz, found 'p.csv'"),
+        (["--out", "p.npz", "--table", "p"], "--table must end in .csv or .tsv, found 'p'"),
+        (["--out", "p.npz", "--table", "no/p.csv"], "no/p.csv: cannot be written (its folder"),
         (["--out", "nowhere/p.npz"], "nowhere/p.npz: cannot be written (its folder does not"),
         (["--out", "."], "found a folder"),
         (["--out", "m.npy/p.npz"], "its folder does not exist"),
