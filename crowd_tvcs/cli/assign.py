@@ -255,10 +255,11 @@ def _print_result(found: Assignment, out: Path, limited: str) -> None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         print_message(f"{limited} spent: {found.spent:g}{of_all}")
     print_message(found.statement)
-    print_message(
-        f"caps reached: {binding['max_workers_per_task']} tasks have their maximum number of "
-        f"workers, {binding['max_tasks_per_worker']} workers their maximum number of tasks, the "
-        f"budget is "
-        f"{'used up' if binding['budget'] else 'not used up'}"
-    )
+    full_tasks, full_workers = binding["max_workers_per_task"], binding["max_tasks_per_worker"]
+    caps = {
+        f"workers per task ({full_tasks} of {len(found.answers)} tasks)": full_tasks,
+        f"tasks per worker ({full_workers} of {len(found.loads)} workers)": full_workers,
+        "budget": binding["budget"],
+    }
+    print_message(f"caps reached: {', '.join(cap for cap in caps if caps[cap]) or 'none'}")
     print_message(f"written to {out}; open {out / 'report.html'}")

@@ -33,7 +33,7 @@ MAX_PASSES = 3  # passes over all tasks if the linear program leaves a gap
 RELIEF = (1.0, 0.5, 0.0)  # factors of the prices for tasks that the linear program leaves over
 FAR = 0.05  # part of the error: a program so far below its bound has seen too few sets
 MIN_GAIN = 1e-9  # mean accuracy of a task: a pass that gains less has found nothing but rounding
-NEARLY = "proved to be off by at most {:.2%} of the error"
+NEARLY = "a gap of at most {:.2%} of the error"
 NO_MORE = "no step found more"
 STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
