@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from crowd_tvcs.methods import METHODS as PLANS
-from grn_tvcs.methods import METHODS as NETWORKS
+from grn_tvcs.methods.table import METHODS as NETWORKS
 from tvcs_core.solvers import METHODS as SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]

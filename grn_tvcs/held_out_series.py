@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select_each
@@ -101,7 +101,7 @@ def held_out_gains(
     options
         Of the method; ``log_offset`` and ``memory`` are used, with the defaults of ``"tvcs"``.
     """
-    known = options_of("tvcs") | dict(options)
+    known = METHODS["tvcs"].options | dict(options)
     steps = transitions(expression, known["log_offset"])
     regulators, targets, allowed = rules.candidates(expression.genes)
     inputs = regulators[allowed.any(axis=1)]

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.networks.knockout_kinds import simulated
 from grn_tvcs import Expression, Network, Prior, infer, score
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.simulation.kinds import draw_topology
 from tvcs_core.streams import stream
 
@@ -77,7 +77,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def all_rows(method: str, networks: tuple[int, ...], seed: int, resamples: int) -> Iterator[Row]:
-    options = {"resamples": resamples} if "resamples" in options_of(method) else {}
+    options = {"resamples": resamples} if "resamples" in METHODS[method].options else {}
     for n_genes, n_networks in zip(SIZES, networks, strict=True):
         for kind in KINDS:
             for number in range(n_networks):

@@ -81,8 +81,8 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
 def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import describe_scale
-    from grn_tvcs.methods import DEFAULT
-    from grn_tvcs.methods.steady_samples import unknowable
+    from grn_tvcs.inference.steady_samples import unknowable
+    from grn_tvcs.methods.table import DEFAULT
     from grn_tvcs.stability.stability import why_no_stability
     from tvcs_core.files.display import joined
 

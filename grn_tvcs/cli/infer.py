@@ -37,9 +37,9 @@ def _infer(given: InferOptions) -> None:
     from grn_tvcs.cli.inputs import read_inputs
     from grn_tvcs.cli.results import InferenceResults
     from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
-    from grn_tvcs.methods import options_of
-    from grn_tvcs.methods.directions import describe_undirected
-    from grn_tvcs.methods.steady_samples import unknowable
+    from grn_tvcs.inference.directions import describe_undirected
+    from grn_tvcs.inference.steady_samples import unknowable
+    from grn_tvcs.methods.table import METHODS
     from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability
 
@@ -63,7 +63,7 @@ def _infer(given: InferOptions) -> None:
         not_known = unknowable(data, given.method)
         if not_known is not None:
             print_message(not_known)
-        if "resamples" in options_of(given.method):  # what halves the series
+        if "resamples" in METHODS[given.method].options:  # what halves the series
             print_message(work.expected())
             why = why_no_stability(data) if data.series else None
             if why is not None:

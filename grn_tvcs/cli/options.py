@@ -11,7 +11,8 @@ import typer
 
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.method_options import method_options
-from grn_tvcs.methods import DEFAULT, METHODS, refuse_without_prior
+from grn_tvcs.inference.infer import refuse_without_prior
+from grn_tvcs.methods.table import DEFAULT, METHODS
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,

@@ -24,7 +24,8 @@ from grn_tvcs.edge_count import (
 from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods import METHODS, infer, options_of
+from grn_tvcs.inference.infer import infer
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
@@ -84,7 +85,7 @@ class Inference:
     def expected(self) -> str:
         """Print the cost of the work; refuse work that does not fit into memory."""
         data = self.data
-        resamples = (options_of(self.given.method) | self.options)["resamples"]
+        resamples = (METHODS[self.given.method].options | self.options)["resamples"]
         if self.holds_series_out:
             resamples += fold_resamples(data, resamples)
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
@@ -117,7 +118,7 @@ class Inference:
             "--targets, the genes of interest": given.targets is None,
             "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
             f"fewer --{'workers' if given.workers else 'threads'}": given.side_by_side > 1
-            and "resamples" in options_of(given.method),
+            and "resamples" in METHODS[given.method].options,
             "--method tvcs": METHODS[given.method].has_confidence,
         }
         left = [what for what, is_left in able.items() if is_left]
@@ -198,6 +199,7 @@ class Inference:
 
     def _sizes(self) -> tuple[int, int]:
         """Parts of the held-out fits and of the network: halves of series, or percent."""
-        halves = (options_of(self.given.method) | self.options).get("resamples", PERCENT)
-        each = fewer_resamples(halves) if "resamples" in options_of(self.given.method) else PERCENT
+        known = METHODS[self.given.method].options
+        halves = (known | self.options).get("resamples", PERCENT)
+        each = fewer_resamples(halves) if "resamples" in known else PERCENT
         return fold_count(self.data) * each, halves

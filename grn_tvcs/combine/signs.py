@@ -79,7 +79,7 @@ def supported_signs(
 
 def have_signs(expression: Expression) -> bool:
     """Return whether series give signs: there are several, and not of one response."""
-    if len(expression.pieces()) < MIN_SERIES:
+    if expression.n_series < MIN_SERIES:
         return False
     return not shared_direction(expression) > MAX_SHARED  # NaN where nothing can be compared
 
@@ -108,8 +108,7 @@ def _lagged_z(expression: Expression, rows: Indices) -> NDArray[np.float64]:
         np.arctanh(np.clip(lagged_correlation(expression, response, rows=rows), -most, most))
         for response in RESPONSES
     )
-    n_steps = len(expression.times) - len(expression.pieces())
-    return np.asarray((change + LEVEL_WEIGHT * level) * np.sqrt(max(n_steps - 3, 0)))
+    return np.asarray((change + LEVEL_WEIGHT * level) * np.sqrt(max(expression.n_steps - 3, 0)))
 
 
 def _of_changed(

@@ -11,9 +11,9 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, describe_samples
 from grn_tvcs.expression.scales import describe_scale
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
-from grn_tvcs.methods import METHODS
-from grn_tvcs.methods.directions import describe_undirected
-from grn_tvcs.methods.steady_samples import unknowable
+from grn_tvcs.inference.directions import describe_undirected
+from grn_tvcs.inference.steady_samples import unknowable
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules

@@ -7,7 +7,7 @@ from typing import Any
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.report import render

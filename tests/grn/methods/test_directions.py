@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer
-from grn_tvcs.methods.directions import describe_undirected, without_direction
-from grn_tvcs.methods.inputs import Inputs
+from grn_tvcs.inference.directions import describe_undirected, without_direction
+from grn_tvcs.inference.inputs import Inputs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.methods_text import methods_paragraph

@@ -12,7 +12,6 @@ from grn_tvcs import (
     score,
     simulate,
 )
-from grn_tvcs.methods import options_of
 from grn_tvcs.network.rules import BY_VERDICT, Rules
 from grn_tvcs.network.rules import FEW as FEW_EDGES
 
@@ -180,7 +179,7 @@ def test_an_unknown_option_is_refused_with_what_there_is(made):
         infer(made.expression, "tvcs", sample=3)
     with pytest.raises(TypeError, match="pcc does not take 'resamples'; its options: none"):
         infer(made.expression, "pcc", resamples=3)
-    assert options_of("tvcs")["parts"] == "both"
+    assert METHODS["tvcs"].options["parts"] == "both"
 
 
 @pytest.mark.parametrize(

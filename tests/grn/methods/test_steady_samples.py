@@ -10,7 +10,7 @@ from grn_tvcs import METHODS, Expression, Rules, choose_edges, infer, simulate
 from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.random_forest import importances
 from grn_tvcs.evidence.rate_trees import decay_rates
-from grn_tvcs.methods.steady_samples import need_no_time, unknowable
+from grn_tvcs.inference.steady_samples import need_no_time, unknowable
 
 FEW = {"combined": {"resamples": 4, "calibrate": 1}, "tvcs": {"resamples": 4}}
 NEED_NONE = tuple(need_no_time().split(", "))

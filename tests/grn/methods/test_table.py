@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import options_of
 from grn_tvcs.methods.table import NO_OPTIONS, Method
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
@@ -24,7 +23,7 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
     assert method.function.__name__ == name.replace("-", "_")
     first = list(inspect.signature(method).parameters)[:3]
     assert first == ["expression", "rules", "rng"]
-    assert set(method.keywords) - set(NO_OPTIONS) == set(options_of(name)) == set(method.options)
+    assert set(method.keywords) - set(NO_OPTIONS) == set(method.options)
     assert method.takes_steady_states == ("steady" in inspect.signature(method).parameters)
     assert method.takes_prior == ("prior" in inspect.signature(method).parameters)
     assert method.about[0].endswith(".")
@@ -39,7 +38,7 @@ def test_the_help_names_every_method_with_its_hint():
 
 
 def test_the_table_loads_no_method():
-    code = "import sys, grn_tvcs.methods; print(*sys.modules)"
+    code = "import sys, grn_tvcs.methods.table; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not set(done.stdout.split()) & {"numpy", "numba", "sklearn", "grn_tvcs.methods.pcc"}
 

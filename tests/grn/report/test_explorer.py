@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
 from grn_tvcs.held_out_series import split_for_folds
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer
 from grn_tvcs.report.held_out import predicted
@@ -169,7 +169,7 @@ def test_predictions_are_in_the_units_of_the_table_and_names_may_be_in_another_o
     known = Network.of(("unmeasured", "B", "A", "C"), scores)
     found = predicted(levels, known, [1]).levels
     # The same on the scale of the model, taken back by hand.
-    offset, largest = options_of("tvcs")["log_offset"], levels.values.max(axis=0)
+    offset, largest = METHODS["tvcs"].options["log_offset"], levels.values.max(axis=0)
     inner = replace(levels, values=np.log(levels.values / largest + offset), scale="log")
     expected = np.exp(predicted(inner, known, [1]).levels) - offset
     there = ~np.isnan(found)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grn_tvcs.combine.signs import supported_signs
-from grn_tvcs.methods.directions import without_direction
+from grn_tvcs.inference.directions import without_direction
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.digits import significant
 from grn_tvcs.network.evidence import name_overexpressed
 
 if TYPE_CHECKING:
-    from grn_tvcs.methods.inputs import Inputs
+    from grn_tvcs.inference.inputs import Inputs
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.pairs import Pairs
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import scale_like
 from grn_tvcs.expression.user_warnings import warn_user
-from grn_tvcs.methods.steady_samples import used_by
+from grn_tvcs.inference.steady_samples import used_by
 from tvcs_core.files.display import joined
 
 if TYPE_CHECKING:
