@@ -91,10 +91,12 @@ def complete(
     fit: Callable[[Task], list[Case]],
     *,
     jobs: int,
-    order: Callable[[Case], Any],
+    order: Callable[[Case], Any] | None = None,
     digits: int = 4,
 ) -> None:
     """Compute what `path` does not hold yet, and sort its rows by `order`.
+
+    Without one they are sorted by their keys.
 
     `tasks` maps each task to the keys of its cases. With more `jobs` than one, `fit` runs in as
     many processes; rows come in the order of the tasks all the same. Numbers have so many `digits`.
@@ -112,7 +114,7 @@ def complete(
                 said = now
                 line = f"{path.stem}: {count} of {len(wanted)} fits, {now - began:.0f} s"
                 print(line, flush=True)
-    _rewrite(path, kind, sorted(resume(path, kind), key=order), digits)
+    _rewrite(path, kind, sorted(resume(path, kind), key=order or (lambda case: case.key)), digits)
 
 
 def forget(path: Path, kind: type[Case], keys: Set[Hashable], digits: int = 4) -> None:

@@ -28,7 +28,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.learning.condition_pairs import ConditionPair, draw_pair  # noqa: E402
-from benchmarks.pages import fill, table  # noqa: E402
+from benchmarks.pages import fill_file, table  # noqa: E402
 from grn_tvcs import compare, subset_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
     MIN_LOG_T,
@@ -267,7 +267,6 @@ def compute(arguments, n_pairs: int, n_halves: int) -> None:
     of_real = {task: {task} for task in ((n, k) for n in REAL_SERIES for k in range(n_halves))}
     complete(
         arguments.out / "halves.csv", Half, of_real, halve, jobs=arguments.jobs,
-        order=lambda half: half.key,
     )  # fmt: skip
 
 
@@ -275,12 +274,9 @@ def write_page(results: Path, docs: Path) -> None:
     """Fill the tables of the page."""
     cases = load(results / "pairs.csv", Case)
     page = docs / "studies" / "network-compare.md"
-    text = page.read_text(encoding="utf-8")
     halves = real_table(load(results / "halves.csv", Half))
     tables = rates(cases), power(cases), none(cases), halves
-    for name, content in zip(("rates", "power", "none", "halves"), tables, strict=True):
-        text = fill(text, name, content)
-    page.write_text(text, encoding="utf-8")
+    fill_file(page, dict(zip(("rates", "power", "none", "halves"), tables, strict=True)))
 
 
 def _counts(cases: list[Case], level: int) -> tuple[int, int, float]:

@@ -339,21 +339,31 @@ def real_lines(records: Mapping[str, Record]) -> list[list[str]]:
     return rows
 
 
-def main() -> int:
-    """Run the study."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+def options(doc: str) -> argparse.ArgumentParser:
+    """Make the parser of a study on `all_tables`."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=None, help="of the real sets")
     parser.add_argument("--tables", type=int, default=12, help="of each design")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, default=None, help="folder for what is computed")
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    return parser
+
+
+def all_tables(given: argparse.Namespace) -> list[tuple[str, Callable[[], Table]]]:
+    """Return the simulated tables and the real sets that the options of `options` name."""
     tables = list(drawn_tables(given.tables, given.seed))
     if given.folder is not None:
         for name in real_tables(given.folder):
             tables.append((name, lambda name=name: real_table(given.folder, name)))
+    return tables
+
+
+def main() -> int:
+    """Run the study."""
+    parser = options(__doc__)
+    parser.add_argument("--keep", type=Path, default=None, help="folder for what is computed")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    tables = all_tables(given)
     records = []
     real = set() if given.folder is None else {*real_tables(given.folder)}
     for name, draw in tables:

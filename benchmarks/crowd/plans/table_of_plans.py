@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 
 from benchmarks.crowd.cases import FAMILIES
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill_file, table
 from benchmarks.study import DOCS
 from crowd_tvcs.methods import METHODS
 
@@ -46,4 +46,4 @@ def show(
     content = f"{said}:\n\n{table(heads, found, words=len(heads))}"
     print(content)
     if args.write_docs:
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), name, content), encoding="utf-8")
+        fill_file(PAGE, {name: content})
