@@ -104,14 +104,14 @@ def complete(
     done = {case.key for case in resume(path, kind)}
     wanted = [task for task, keys in tasks.items() if not keys <= done]
     print(f"{path.stem}: {len(done)} cases known, {len(wanted)} fits to do", flush=True)
-    began = said = time.perf_counter()
+    began = reported = time.perf_counter()
     with path.open("a", encoding="utf-8", newline="") as file:
         for count, found in enumerate(_work(fit, wanted, jobs), start=1):
             file.write(_rows((case for case in found if case.key not in done), digits))
             file.flush()
             now = time.perf_counter()
-            if now - said > 30 or count == len(wanted):
-                said = now
+            if now - reported > 30 or count == len(wanted):
+                reported = now
                 line = f"{path.stem}: {count} of {len(wanted)} fits, {now - began:.0f} s"
                 print(line, flush=True)
     _rewrite(path, kind, sorted(resume(path, kind), key=order or (lambda case: case.key)), digits)

@@ -57,7 +57,7 @@ Task = tuple[str, str, str, int]  # folder of the sets, name of a set, how, and 
 class PlanOutcome(NamedTuple):
     """One plan: what it expects, what gold foresees of it, what the votes claim, what is reached.
 
-    `claimed` is told with an interval as what is forecast, by as many gold tasks.
+    `claimed` has an interval as the forecast has one, by as many gold tasks.
     """
 
     expected: float
@@ -210,7 +210,7 @@ def drawn(k: int, alike: float, number: int) -> tuple[Answers, Gold]:
 def judged(
     answers: Answers, truth: Gold, number: int, share: float, *, anybody: bool
 ) -> tuple[float, list[PlanOutcome]]:
-    """Plan one split by every number of labels; the common error, and what is told."""
+    """Plan one split by every number of labels; the common error, and its claims."""
     rng = stream(0, "confidence", str(number))
     split = draw_split(answers, truth, share, per_class=False, rng=rng, model="independent")
     skill = fit_dependence(answers, split.gold, split.skill)

@@ -111,7 +111,7 @@ def solve_halves_once() -> None:
 
 
 def part(states: SteadyStates, genes: set[str], *, knockouts: bool) -> SteadyStates:
-    """The wild type, and the experiments on `genes`, without knock-outs if so said."""
+    """The wild type, and the experiments on `genes`, of both kinds or without knock-outs."""
     kept = [
         k
         for k, gene in enumerate(states.changed)

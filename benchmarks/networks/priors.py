@@ -32,7 +32,7 @@ KINDS = ("flat", "mid", "hub")
 SIZES = (10, 30, 100)
 # What wrong edges are, and how many: there are not enough to turn around for three in four.
 FAULTS = {"anywhere": (1.0, 0.75, 0.5, 0.25, 0.0), "turned around": (1.0, 0.5)}
-TIMES = re.compile(r"are ([\d.]+) times")  # in what the user is told
+TIMES = re.compile(r"are ([\d.]+) times")  # in the notes of a network
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def judged(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constant genes
             network = infer(expression, method, prior=prior, scale="levels", rng=0, **options)
-        told = TIMES.search(" ".join(network.notes))
-        return score(network, truth).aupr, float(told[1]) if told else 1.0
+        found = TIMES.search(" ".join(network.notes))
+        return score(network, truth).aupr, float(found[1]) if found else 1.0
 
     without, _ = inferred(None)
     for fault, shares in FAULTS.items():

@@ -42,8 +42,8 @@ def show(
         print(*line, sep="  ", flush=True)
         found.append(line)
     size = f"{args.workers} workers x {args.tasks:,} tasks, seed {args.seed}"
-    said = ", ".join((size, *how, f"time limit {args.time_limit:g} s"))
-    content = f"{said}:\n\n{table(heads, found, words=len(heads))}"
+    settings = ", ".join((size, *how, f"time limit {args.time_limit:g} s"))
+    content = f"{settings}:\n\n{table(heads, found, words=len(heads))}"
     print(content)
     if args.write_docs:
         fill_file(PAGE, {name: content})
