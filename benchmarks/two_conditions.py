@@ -162,7 +162,7 @@ def halve(task: tuple[int, int]) -> list[Half]:
     series, number = task
     rng = np.random.default_rng([series, number, 13])
     part = subset_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
-    names = rng.permutation(list(part.pieces()))
+    names = rng.permutation(list(part.pieces))
     a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
     found = compare(part.part(a), part.part(b), rng=number, fdr=LEVELS[-1])
     return [Half(series, number, found.global_p_value, len(found.significant))]

@@ -45,7 +45,7 @@ def split_for_folds(expression: Expression) -> Expression:
     ValueError
         If there is only one series, too short to be cut.
     """
-    pieces = expression.pieces()
+    pieces = expression.pieces
     if not pieces:
         raise ValueError(
             "the number of edges can only be chosen with time series, but all samples are "
@@ -69,7 +69,7 @@ def split_for_folds(expression: Expression) -> Expression:
 
 def fold_numbers(expression: Expression) -> NDArray[np.int64]:
     """Return the fold, from 0, in which each sample is held out; series stay whole."""
-    pieces = list(expression.pieces().values())
+    pieces = list(expression.pieces.values())
     number = np.empty(len(expression.times), dtype=np.int64)
     for k, rows in enumerate(pieces):
         number[rows] = k % MAX_FOLDS

@@ -297,7 +297,7 @@ def part_of(whole: Table, rng: np.random.Generator) -> Table:
             break
     kept = np.array(sorted(chosen))
     expression = whole.expression
-    pieces = list(expression.pieces())
+    pieces = list(expression.pieces)
     taken = {pieces[k] for k in rng.permutation(len(pieces))[:PART_SERIES]}
     expression = expression.part(np.array([name in taken for name in expression.series]))
     expression = replace(

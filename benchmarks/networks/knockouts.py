@@ -128,7 +128,7 @@ def with_old_rule(series: Network, expression, states: SteadyStates) -> Network:
     indirect ones alike, with weight 2 and the hub prior of the series.
     """
     genes, states, expression = series.genes, states.of(series.genes), expression.in_name_order()
-    first = [rows.start for rows in expression.pieces().values()]
+    first = [rows.start for rows in expression.pieces.values()]
     known = np.concatenate([states.levels, expression.values[first]])
     rest = np.median(known, axis=0)
     spread = 1.4826 * np.median(np.abs(known - rest), axis=0)

@@ -109,7 +109,7 @@ def read(folder: Path) -> Experiments:
         return np.loadtxt(folder / f"{name}.tsv", skiprows=1, ndmin=2)
 
     return Experiments(
-        np.array([expression.values[rows] for rows in expression.pieces().values()]),
+        np.array([expression.values[rows] for rows in expression.pieces.values()]),
         rows("wildtype")[0],
         rows("knockouts"),
         rows("knockdowns"),
@@ -120,7 +120,7 @@ def read(folder: Path) -> Experiments:
 
 
 def measured(made: Simulation) -> Experiments:
-    pieces = made.expression.pieces().values()
+    pieces = made.expression.pieces.values()
     return Experiments(
         np.array([made.expression.values[rows] for rows in pieces]),
         made.wild_type,

@@ -38,7 +38,7 @@ def _infer(given: InferOptions) -> None:
     from grn_tvcs.cli.results import InferenceResults
     from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
     from grn_tvcs.inference.directions import describe_undirected
-    from grn_tvcs.inference.steady_samples import unknowable
+    from grn_tvcs.inference.samples import unknowable
     from grn_tvcs.methods.table import METHODS
     from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability

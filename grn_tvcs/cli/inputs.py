@@ -11,7 +11,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.inference.steady_samples import refuse_unsuited
+from grn_tvcs.inference.samples import refuse_unsuited
 from grn_tvcs.network.edge_files import reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules

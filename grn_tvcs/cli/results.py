@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grn_tvcs.cli.work import Inference, Outcome
-from grn_tvcs.inference.steady_samples import unknowable
+from grn_tvcs.inference.samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -193,7 +194,7 @@ class Expression:
             raise ValueError(f"the samples of a series must stand together: {joined(twice)}")
         if not starts and self.steady_values is None:
             raise ValueError("expression must have samples, found none")
-        for name, rows in self.pieces().items():
+        for name, rows in self.pieces.items():
             if len(self.times[rows]) < 2:
                 raise ValueError(
                     f"a series must have at least 2 time points, but series {name!r} has 1"
@@ -201,6 +202,7 @@ class Expression:
             if (np.diff(self.times[rows]) <= 0).any():
                 raise ValueError(f"times must rise within a series, but not in series {name!r}")
 
+    @cached_property
     def pieces(self) -> dict[str, slice]:
         """Rows of each series, in the order of the samples; none where all are in steady state."""
         if not self.series:
@@ -229,7 +231,7 @@ class Expression:
     @property
     def n_series(self) -> int:
         """Number of the series."""
-        return len(self.pieces())
+        return len(self.pieces)
 
     @property
     def n_steps(self) -> int:
@@ -276,7 +278,7 @@ class Expression:
         order = sorted(range(len(self.genes)), key=lambda j: self.genes[j])
         values = self.values[:, order]
         pieces = sorted(
-            self.pieces().values(),
+            self.pieces.values(),
             key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
         rows = np.concatenate([np.empty(0, int), *(np.r_[piece] for piece in pieces)])
@@ -362,7 +364,7 @@ def write_expression(expression: Expression, path: str | Path) -> None:
     samples come last, their time is empty.
     """
     lines = ["\t".join(["Time", *expression.genes])]
-    for rows in expression.pieces().values():
+    for rows in expression.pieces.values():
         lines.append("")
         for time, levels in zip(expression.times[rows], expression.values[rows], strict=True):
             lines.append("\t".join([f"{time:g}", *(f"{level:.6f}" for level in levels)]))
@@ -389,7 +391,7 @@ def spacing(expression: Expression) -> str:
     """Describe how samples are spaced in time."""
     if not expression.series:
         return "none, all samples are in steady state"
-    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
+    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces.values()])
     low, high = steps.min(), steps.max()
     if is_even(steps):
         return f"even, every {low:g}"

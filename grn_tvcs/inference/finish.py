@@ -16,7 +16,6 @@ from grn_tvcs.network.evidence import name_overexpressed
 if TYPE_CHECKING:
     from grn_tvcs.inference.inputs import Inputs
     from grn_tvcs.network.network import Network
-    from grn_tvcs.network.pairs import Pairs
 
 DIGITS = 6  # significant digits of scores
 
@@ -31,24 +30,15 @@ def finished(scored: Network, inputs: Inputs, method: str) -> Network:
     inputs
         From which it was scored.
     """
-    own = scored.pairs.selected if METHODS[method].selects else None
-    pairs = _with_signs(_among_candidates(replace(scored.pairs, own=own), inputs), inputs)
-    undirected = without_direction(pairs, inputs, method)
-    return scored.replace(pairs=pairs, undirected=undirected).with_verdict()
-
-
-def _among_candidates(pairs: Pairs, inputs: Inputs) -> Pairs:
-    """Return the pairs that may be edges, and their scores in six digits; all are selected."""
-    candidates = inputs.candidates
-    pairs = pairs.restrict_to(candidates.regulators, candidates.targets)
+    candidates, steady = inputs.candidates, inputs.steady
+    pairs = scored.pairs.restrict_to(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
-    return replace(pairs, scores=scores, selected=scores > 0)
-
-
-def _with_signs(pairs: Pairs, inputs: Inputs) -> Pairs:
-    """Return the pairs with the signs that the data support, and over-expression by its name."""
-    steady, evidence = inputs.steady, pairs.evidence
-    signs = supported_signs(pairs, inputs.expression, steady, inputs.prior) * (pairs.scores > 0)
+    own = pairs.selected if METHODS[method].selects else None
+    pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
+    signs = supported_signs(pairs, inputs.expression, steady, inputs.prior) * (scores > 0)
+    evidence = pairs.evidence
     if steady is not None and steady.n_overexpressions and evidence is not None:
         evidence = name_overexpressed(evidence, steady.only_overexpressed()[pairs.regulators])
-    return replace(pairs, signs=signs.astype(np.int8), evidence=evidence)
+    pairs = replace(pairs, signs=signs.astype(np.int8), evidence=evidence)
+    undirected = without_direction(pairs, inputs, method)
+    return scored.replace(pairs=pairs, undirected=undirected).with_verdict()

@@ -12,7 +12,7 @@ from grn_tvcs.expression.expression import Expression, describe_samples
 from grn_tvcs.expression.scales import describe_scale
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.inference.directions import describe_undirected
-from grn_tvcs.inference.steady_samples import unknowable
+from grn_tvcs.inference.samples import unknowable
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network

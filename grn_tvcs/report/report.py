@@ -15,7 +15,7 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import UP, SteadyStates
 from grn_tvcs.inference.directions import describe_undirected
-from grn_tvcs.inference.steady_samples import unknowable
+from grn_tvcs.inference.samples import unknowable
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import Edge

@@ -25,7 +25,7 @@ def taken(expression, order, series=None):
     """The same measurements with genes, and perhaps series, in another order."""
     rows = np.arange(len(expression.times))
     if series is not None:
-        pieces = list(expression.pieces().values())
+        pieces = list(expression.pieces.values())
         rows = np.concatenate([rows[pieces[s]] for s in series])
     return Expression(
         expression.values[np.ix_(rows, order)],
