@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from grn_tvcs.network.programs.edge_list import REGULATOR, TARGET
+from grn_tvcs.network.rules import Rules
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined
@@ -114,27 +114,13 @@ def _columns_of(path: Path) -> list[list[str]]:
     return [list(filter(None, column)) for column in zip_longest(*rows, fillvalue="")]
 
 
-class GenesUsed(NamedTuple):
-    """The data of the genes that are used, and their roles.
-
-    Attributes
-    ----------
-    data, steady
-        Of these genes alone.
-    regulators, targets
-        Genes that files name; None for all.
-    """
-
-    data: Expression
-    steady: SteadyStates | None
-    regulators: frozenset[str] | None
-    targets: frozenset[str] | None
-
-
-def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | None) -> GenesUsed:
+def genes_used(
+    given: InferOptions, data: Expression, steady: SteadyStates | None, rules: Rules
+) -> tuple[Expression, SteadyStates | None, Rules]:
     """Leave out genes by ``--genes`` and ``--top-variable``, and print their number.
 
-    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name.
+    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name; the rules get
+    these. Steady states are brought to the scale of all genes first.
 
     Raises
     ------
@@ -145,16 +131,21 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
         None if path is None else read_gene_names(path, data, heads=heads)
         for path, heads in ((given.regulators, REGULATOR), (given.targets, TARGET))
     )
+    rules = replace(rules, regulators=regulators, targets=targets)
     named = (regulators or frozenset()) | (targets or frozenset())
     kept, why = _kept(given.genes, given.top_variable, data, named)
     gone = sorted(set(data.genes) - kept)
     if not gone:
-        return GenesUsed(data, steady, regulators, targets)
+        return data, steady, rules
     sentence = f"{len(kept)} of {len(data.genes)} genes are used: {why}"
-    print_message(f"{sentence}; left out: {joined(gone)}{_experiments_note(given, gone)}")
-    data, steady = _left(data, steady, kept)
+    is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
+    also = ", with the experiments that changed them" if is_changed else ""
+    print_message(f"{sentence}; left out: {joined(gone)}{also}")
+    if steady is not None:
+        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(kept)
+    data = subset_genes(data, kept)
     data = replace(data, notes=(*data.notes, f"{sentence[0].upper()}{sentence[1:]}."))
-    return GenesUsed(data, steady, regulators, targets)
+    return data, steady, rules
 
 
 def genes_compared(
@@ -224,21 +215,3 @@ def _kept(
         of_these = "of these " if why else ""
         why.append(f"{of_these}the {len(top)} most variable{and_named}")
     return kept, ", ".join(why)
-
-
-def _left(
-    data: Expression, steady: SteadyStates | None, names: Collection[str]
-) -> tuple[Expression, SteadyStates | None]:
-    """The data of these genes; steady states are brought to the scale of all genes first."""
-    if len(names) == len(data.genes):
-        return data, steady
-    if steady is not None:
-        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(
-            frozenset(names)
-        )
-    return subset_genes(data, names), steady
-
-
-def _experiments_note(given: InferOptions, gone: list[str]) -> str:
-    is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
-    return ", with the experiments that changed them" if is_changed and gone else ""

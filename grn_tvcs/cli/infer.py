@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
-from tvcs_core.command.options import input_files, with_options
-from tvcs_core.command.results import Place, results
+from tvcs_core.command.options import with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.command.standard_input import files_of, shown
 
@@ -46,14 +46,13 @@ def _infer(given: InferOptions) -> None:
     work = read_inputs(given)
     given = work.given
     out, data = given.out, work.data
-    parameters, inputs = given.recorded(), input_files(given)
-    before = earlier_run(given, parameters, inputs)
+    before = earlier_run(given)
     if before == DONE:
         print_message(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = before == INTERRUPTED
-    place = Place(out, given.force or is_resumed)
-    with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
+    place = replace(given, force=given.force or is_resumed)
+    with results("grn-tvcs infer", place, seed=given.seed) as written:
         if not is_resumed:
             shutil.rmtree(given.checkpoints, ignore_errors=True)
         files = " ".join(map(shown, given.expression))

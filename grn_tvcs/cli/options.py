@@ -20,7 +20,6 @@ from tvcs_core.command.options import (
     Seed,
     file_option,
     number_option,
-    recorded,
 )
 from tvcs_core.lazy import choices
 
@@ -252,9 +251,9 @@ class InferOptions:
             refuse_without_prior(self.method)
         return options
 
-    def recorded(self) -> dict[str, Any]:
-        """Every option that changes the result but the seed; files by their names."""
-        values = recorded(self) | {
+    def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values for run.json, without options that have no effect."""
+        values = values | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,

@@ -13,7 +13,7 @@ from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
-from tvcs_core.command.options import command_line
+from tvcs_core.command.options import command_line, recorded
 from tvcs_core.command.results import Results
 
 COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_right")
@@ -47,7 +47,7 @@ class InferenceResults:
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
-                given.recorded() | {"seed": given.seed},
+                recorded(given) | {"seed": given.seed},
             ),
             seed=given.seed,
             scores=scores[0] if scores else None,
