@@ -101,8 +101,9 @@ def _of_series(
         z, of_level = (np.arctanh(np.clip(r, -most, most)) for r in (change, level))
         z = (z + LEVEL_WEIGHT * of_level) * np.sqrt(max(expression.n_steps - 3, 0))
         change = np.where(np.sign(change) * z >= MIN_CELLS_Z, change, 0.0)
-    ranks = RankCorrelations(all_levels(expression, steady)).of(rows, targets)
-    partial = partial_correlation(all_log_levels(expression, steady), rows)[:, targets]
+    levels, logs = all_levels(expression, steady), all_log_levels(expression, steady)
+    ranks = RankCorrelations(levels).of(rows, targets)
+    partial = partial_correlation(logs, rows)[:, targets]
     signs = np.sign(change)
     agree = (signs == np.sign(ranks)) & (signs == np.sign(partial))
     return np.where(agree, signs, 0.0).astype(np.int8)
