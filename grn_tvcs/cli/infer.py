@@ -78,7 +78,7 @@ def _infer(given: InferOptions) -> None:
             print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
-        if why := found.rules.why_so_many():
+        if why := found.made.rules.why_so_many():
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
@@ -86,7 +86,7 @@ def _infer(given: InferOptions) -> None:
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
-    what = "candidate edge" if found.rules.chosen_by == FEW else "edge"
+    what = "candidate edge" if found.made.rules.chosen_by == FEW else "edge"
     what += "" if n_selected == 1 else "s"
     print_message(
         f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"

@@ -28,7 +28,7 @@ class InferenceResults:
 
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
-        work, (network, rules, count) = self.work, self.outcome
+        work, (network, made, count) = self.work, self.outcome
         given, reference = work.given, work.reference
         sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
@@ -41,19 +41,15 @@ class InferenceResults:
             out.table("scores.tsv", *score_table(scores, reference))
         page = render(
             network,
-            work.data,
-            rules,
-            method=given.method,
+            made,
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
                 recorded(given) | {"seed": given.seed},
             ),
-            seed=given.seed,
             scores=scores[0] if scores else None,
             left_out=() if reference is None else reference.describe(),
             count=count,
-            steady=work.steady,
             edges_file=given.edges_file,
             top=given.top,
             reference=None if reference is None else reference.network,
@@ -73,12 +69,12 @@ class InferenceResults:
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        network, rules, count = self.outcome
+        network, made, count = self.outcome
         data, given, reference = self.work.data, self.work.given, self.work.reference
         facts: dict[str, Any] = {
             "scale": {"used": data.scale, "guessed_from": data.guessed_from},
-            "max_edges_used": rules.max_edges,
-            "max_edges_chosen_by": rules.chosen_by or None,
+            "max_edges_used": made.rules.max_edges,
+            "max_edges_chosen_by": made.rules.chosen_by or None,
             "selected": network.n_selected,
             "undirected": network.n_undirected,
             "constant_genes": list(data.constant_genes),

@@ -29,6 +29,7 @@ from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine, PiggybackEngine
@@ -41,14 +42,14 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    network, rules
-        The network, and the caps of its selected edges with the reason for their number.
+    network, made
+        The network, and how it was made: also the caps of its selected edges.
     edge_count
-        How the number of edges was chosen, if it was.
+        How the number of edges was chosen by held-out series, if it was.
     """
 
     network: Network
-    rules: Rules
+    made: Provenance
     edge_count: EdgeCount | None
 
 
@@ -183,9 +184,9 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return Outcome(network.select_under_caps(rules), rules, count)
+            network = network.select_under_caps(rules)
         assert network.provenance is not None  # `infer` made it
-        return Outcome(network, network.provenance.rules, None)
+        return Outcome(network, network.provenance, count)
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given, rules = self.given, self.rules

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
 from grn_tvcs.methods.table import NO_OPTIONS, Method
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices
@@ -72,9 +73,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
     network = Network.of(made.genes, 1.0 - np.eye(3)).select_under_caps(Rules(max_edges=2))
-    message = methods_paragraph(
-        network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
-    )
+    message = methods_paragraph(network, Provenance(made, Rules(max_edges=2), name, seed=0))
     described = METHODS[name].describe(network, made)
     assert described in message
     assert cited(described)

@@ -10,6 +10,7 @@ from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
 from grn_tvcs.held_out_series import split_for_folds
 from grn_tvcs.methods.table import METHODS
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer
 from grn_tvcs.report.held_out import predicted
@@ -193,7 +194,7 @@ def test_a_report_is_small(genes, edges, most):
     """The size of the page for 10 series of 21 samples, with all that is known of edges."""
     known, expression, reference = made(genes, edges)
     html = render(
-        known, expression, Rules(), method="tvcs", source="x", command="x", reference=reference
+        known, Provenance(expression, Rules(), "tvcs"), source="x", command="x", reference=reference
     )
     assert len(html.encode()) < most
     data = json.loads(html.split('id="data">')[1].split("</script>")[0])
