@@ -14,7 +14,7 @@ one_thread()  # before NumPy is loaded
 
 import sys  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable, Sequence  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
 from itertools import product  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from benchmarks.pages import fill, table  # noqa: E402
+from benchmarks.pages import fill_file, table  # noqa: E402
 from tvcs_core import (  # noqa: E402
     TVCS,
     LeastSquares,
@@ -121,24 +121,20 @@ def compute(arguments: Any) -> None:
     """Compute the cases that are not known yet."""
     seeds = range(arguments.seeds)
     small = [Instance(*s, r, q, k) for s, r, q, k in product(SHAPES, RHOS, SNRS, seeds)]
-    keyed: Callable[[Any], Any] = lambda case: case.key  # noqa: E731
     complete(
         arguments.out / "small.csv",
         Fit,
         {given: {(*given, name) for name in METHODS} for given in small},
         fits,
         jobs=1,
-        order=keyed,
         digits=6,
     )
 
 
 def write_page(out: Path, docs: Path) -> None:
     """Fill the table of the page."""
-    path = docs / "studies" / "best-subsets.md"
-    page = path.read_text(encoding="utf-8")
-    page = fill(page, "small", small_table(load(out / "small.csv", Fit)))
-    path.write_text(page, encoding="utf-8")
+    found = small_table(load(out / "small.csv", Fit))
+    fill_file(docs / "studies" / "best-subsets.md", {"small": found})
 
 
 def small_table(found: Sequence[Fit]) -> str:

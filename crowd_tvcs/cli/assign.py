@@ -54,10 +54,10 @@ class AssignOptions:
     error_model: ErrorModel = "dependent"
     force: Force = False
 
-    def recorded(self) -> dict[str, Any]:
-        """Return every option that changes the result except the seed; files by their names."""
-        asked, out = self.asked, recorded(self)
-        out |= {"class_prior": asked.class_chances, "money": asked.limit}
+    def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values for run.json, with those that the demands imply."""
+        asked = self.asked
+        out = values | {"class_prior": asked.class_chances, "money": asked.limit}
         del out["error_model"]  # which the common error holds
         if asked.error == 0.0:
             out.pop("common_error", None)
@@ -190,7 +190,6 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
     with results(
         "crowd-tvcs assign",
         given,
-        given.recorded(),
         seed=given.search.seed,
         inputs=given.inputs(),
         layout=layout,
@@ -223,7 +222,7 @@ def _write(
         found,
         source=given.crowd.table(given.demands).name,
         command=_command(given),
-        caps=given.recorded(),
+        caps=recorded(given),
         curve=around(found, rng=given.search.seed) if is_table else None,
         measured=measured if is_table else (),
     )
@@ -232,7 +231,7 @@ def _write(
 
 def _command(given: AssignOptions) -> str:
     """Return the command that repeats the run, with the numbers of the class prior."""
-    options, chances = given.recorded(), given.demands.class_chances
+    options, chances = recorded(given), given.demands.class_chances
     options["class_prior"] = None if chances is None else ",".join(map(str, chances))
     quality = given.crowd.quality
     words = ["crowd-tvcs", "assign"] + ([] if quality is None else [quality.name])

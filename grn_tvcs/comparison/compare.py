@@ -21,7 +21,7 @@ from grn_tvcs.comparison.permutations import (
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
 from grn_tvcs.expression.bins import AUTO, prepared
 from grn_tvcs.expression.read import READING, as_expressions
-from grn_tvcs.methods import FOREIGN
+from grn_tvcs.inference.infer import FOREIGN
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread

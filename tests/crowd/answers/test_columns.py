@@ -329,6 +329,7 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),
         ("minutes", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
+        ("minutes", "1", "5 DAY", "must be a finite number >= 0, found '5 DAY'"),
     ],
 )
 def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message):

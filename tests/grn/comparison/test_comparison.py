@@ -323,7 +323,7 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
     )
     path.write_text("Time\twhich\tG1\tG2\n" + body, encoding="utf-8")
     parts = read_conditions(path, "which")
-    assert [list(part.pieces()) for part in parts.values()] == [["1", "2"], ["1", "2"]]
+    assert [list(part.pieces) for part in parts.values()] == [["1", "2"], ["1", "2"]]
 
 
 @pytest.mark.parametrize(

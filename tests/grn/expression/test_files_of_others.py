@@ -215,7 +215,7 @@ def test_units_that_do_not_agree_are_refused(write):
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
         Expression.of([hours, minutes])
     again = write(hours.read_bytes(), "z.csv")
-    assert len(Expression.of([hours, again]).pieces()) == 2
+    assert len(Expression.of([hours, again]).pieces) == 2
     with pytest.raises(
         DataError, match=r"column 'Time': must be a time, .* the units dpi, h in one co"
     ):
@@ -393,7 +393,7 @@ def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(writ
     first, *_ = ways_out(path, raised.value)
     assert first == options
     found = Expression.of(path, **first)
-    assert [len(found.pieces()), found.times.tolist()] == [2, [0, 2, 0, 2]]
+    assert [len(found.pieces), found.times.tolist()] == [2, [0, 2, 0, 2]]
 
 
 def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
@@ -406,7 +406,7 @@ def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_fo
     found = ways_out(path, raised.value)
     assert found == [{"replicates": "unpaired"}, {"replicates": "average"}]
     sheet = write("sample,time,replicate\nGSM1,0,1\nGSM2,0,2\nGSM3,2,1\nGSM4,2,2\n", "s.csv")
-    assert len(Expression.of(path, samples=sheet).pieces()) == 2
+    assert len(Expression.of(path, samples=sheet).pieces) == 2
     untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")
     with pytest.raises(DataError, match="twice in series 1; tell replicates apart by a column rep"):
         Expression.of(path, samples=untold)

@@ -68,8 +68,8 @@ def test_repeats_that_r_and_pandas_number_are_series(heads, times, n, rng, write
     with pytest.warns(UserWarning, match=f"{n} repeats of each time"):
         frame = Expression.of(table, genes_in_rows=True)
     for data in (found, frame):
-        assert list(data.pieces()) == [str(k + 1) for k in range(n)]
-        assert all(data.times[rows].tolist() == times for rows in data.pieces().values())
+        assert list(data.pieces) == [str(k + 1) for k in range(n)]
+        assert all(data.times[rows].tolist() == times for rows in data.pieces.values())
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_times_in_the_order_of_the_alphabet_are_one_series_and_reported(rng, wri
     both = pd.concat([table, table * 1.5 - table["Time"].max() * 0])
     with pytest.warns(UserWarning, match="read as 2 series, sorted by time"):
         twice = Expression.of(write(both.assign(Time=[0, 1, 2, 24, 4, 8] * 2)))
-    assert [twice.times[rows].tolist() for rows in twice.pieces().values()] == [[*TIMES]] * 2
+    assert [twice.times[rows].tolist() for rows in twice.pieces.values()] == [[*TIMES]] * 2
 
 
 def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides(rng, write):
@@ -99,7 +99,7 @@ def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides
     assert "x.tsv:8, column 'Time': times fall back to 5" in message
     assert "put a blank line before it" in message
     lines = text.splitlines(keepends=True)
-    assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces()) == 2
+    assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces) == 2
 
 
 UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8,1\n"
@@ -111,7 +111,7 @@ def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
     assert "give --replicates unpaired" in message
     assert ways == [{"replicates": "unpaired"}, {"replicates": "average"}]
     apart, mean = (Expression.of(path, **way) for way in ways)
-    assert [apart.times[rows].tolist() for rows in apart.pieces().values()] == [
+    assert [apart.times[rows].tolist() for rows in apart.pieces.values()] == [
         [0, 2, 5], [0, 2, 5], [0, 2],
     ]  # fmt: skip
     assert apart.values[:3, 0].tolist() == [1.5, 4, 7]
@@ -193,7 +193,7 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
         {"ignore": ("Replicate",), "replicates": one} for one in ("unpaired", "average")
     ]
     found = Expression.of(path, samples=sheet, genes_in_rows=True, **ways[0])
-    assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]
+    assert [len(found.times[rows]) for rows in found.pieces.values()] == [6, 6, 6]
 
 
 @pytest.mark.parametrize("replicates", ["unpaired", "average"])
@@ -212,7 +212,7 @@ def test_conditions_of_masigpro_are_not_pooled(rng, write, replicates):
     assert way in ways
     found = Expression.of(path, samples=sheet, genes_in_rows=True, **way)
     of_cold = np.concatenate([
-        found.values[rows] for name, rows in found.pieces().items() if name.startswith("0/1")
+        found.values[rows] for name, rows in found.pieces.items() if name.startswith("0/1")
     ])  # fmt: skip
     assert of_cold.mean(axis=0) == pytest.approx(table.iloc[:, len(cells) // 2 :].mean(axis=1))
 
@@ -422,7 +422,7 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
     with pytest.raises(LayoutError, match=message) as refused:
         Expression.of(path)
     assert list(refused.value.remedies) == ways
-    assert len(Expression.of(path, **ways[0]).pieces()) == 2
+    assert len(Expression.of(path, **ways[0]).pieces) == 2
 
 
 def test_options_of_series_are_refused_for_steady_states(tmp_path):
@@ -460,7 +460,7 @@ def test_conditions_above_a_row_of_times_are_no_genes(write):
     message, ways = refused(path)
     assert "a row of times stands below, so they seem to be samples" in message
     assert {"genes_in_rows": True} in ways
-    assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
+    assert len(Expression.of(path, genes_in_rows=True).pieces) == 2
 
 
 def test_a_column_of_units_is_refused(write):

@@ -36,7 +36,7 @@ def test_without_a_time_all_samples_are_in_steady_state(write, text):
     assert data.genes == ("A", "B")
     assert data.steady_values.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
     assert data.values.shape == (0, 2)
-    assert data.pieces() == {}
+    assert data.pieces == {}
     assert data.perturbed is None
 
 

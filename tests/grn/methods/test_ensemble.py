@@ -279,7 +279,7 @@ def test_methods_of_correlation_score_by_its_size_and_tell_its_sign(expression):
     slow = -W / np.sqrt(np.outer(W.diagonal(), W.diagonal()))
     partial = run("partial-correlation", expression, shrinkage=0.3)
     assert (partial.scores * partial.signs)[off] == pytest.approx(slow[off])
-    before = np.concatenate([np.arange(p.start, p.stop - 1) for p in expression.pieces().values()])
+    before = np.concatenate([np.arange(p.start, p.stop - 1) for p in expression.pieces.values()])
     slow = np.corrcoef(logs[before].T, logs[before + 1].T)[:8, 8:]
     lagged = run("lagged-correlation", expression)
     assert (lagged.scores * lagged.signs)[off] == pytest.approx(slow[off])
