@@ -123,9 +123,10 @@ def read_cost(table: Table, row: int, column: int) -> float:
 
 def read_minutes(table: Table, row: int, column: int) -> float:
     """Read the minutes of a label, within `COST_RANGE` and above 0."""
-    if CURRENCY.search(table.rows[row][column]):
-        found = quoted(table.rows[row][column])
-        raise table.error(f"must be minutes, found {found}; money is for cost", row, column)
+    cell = table.rows[row][column]
+    if math.isnan(_number(cell, float)):
+        what = f"must be a number of minutes without a unit, found {quoted(cell)}"
+        raise table.error(what + number_hint(cell), row, column)
     value = read_cost(table, row, column)
     if not value:
         raise table.error("a label must take more than 0 minutes, found none", row, column)

@@ -116,8 +116,8 @@ def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(t
 
 @every_column
 def test_a_missing_column_is_reported_in_the_same_words(table, name, column):
-    if (name, column) == ("campaign qualities", QUALITY):
-        return  # such a table is a wide one
+    if (name, column) in (("campaign qualities", QUALITY), ("quality", TASK)):
+        return  # such a table is a wide one, or has a message of its own
     lines = [line.split(",") for line in READERS[name][1].splitlines()]
     at = lines[0].index(column.name)
     table.write_text("".join(",".join(c[:at] + c[at + 1 :]) + "\n" for c in lines))
@@ -326,8 +326,9 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
-        ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),
-        ("minutes", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
+        ("minutes", "1", "$2", "must be a number of minutes without a unit, found '$2'"),
+        ("minutes", "1", "5 MIN", "must be a number of minutes without a unit, found '5 MIN'"),
+        ("minutes", "1", '"1,5"', "without a unit, found '1,5'; that is a decimal comma"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
     ],
 )
@@ -384,3 +385,14 @@ def test_a_line_of_a_wide_table_that_is_the_mean_of_the_others_is_no_worker_and_
         read_quality(path)
     path.write_text(f"worker,t1,t2,{name}\nann,.6,.9,.9\nben,.7,.8,.75\n")
     assert read_quality(path).quality.tasks == ("t1", "t2", name)  # called so by chance
+
+
+@pytest.mark.parametrize(
+    "text", ["worker,quality\nann,.9\n", "worker,gold,right,quality,low\nann,3,2,.7,.5\n"]
+)
+def test_a_quality_per_worker_is_no_quality_table(tmp_path, text):
+    path = tmp_path / "q.csv"
+    path.write_text(text)
+    message = "q.csv:1: has a quality per worker, must have one per worker and task: .* quality.csv"
+    with pytest.raises(DataError, match=message):
+        read_quality(path)
