@@ -189,12 +189,12 @@ def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():
 def test_python_warns_of_labels_and_names_as_commands_do(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("task,worker,label\nt1,ann,Yes\nt1,bob,No\nt2,Ann,yes\n")
-    with pytest.warns(UserWarning, match="^answers have the labels 'Yes' .1. and 'yes'") as found:
+    with pytest.warns(UserWarning) as found:
         read_answers(path)
-    assert [warning.filename for warning in found] == [__file__] * 2
-    assert "the workers 'Ann' (1) and 'ann' (1)" in str(found[1].message)
-    with pytest.warns(
-        UserWarning, match="the workers"
-    ) as found:
+    labels, workers = [str(one.message) for one in found]
+    assert labels.startswith("answers have the labels 'Yes' (1) and 'yes' (1)")
+    assert workers.startswith("the workers 'Ann' (1) and 'ann' (1)")
+    assert {one.filename for one in found} == {__file__}
+    with pytest.warns(UserWarning, match="the workers") as found:
         read_answers(path, ["Yes", "No", "yes"])
     assert len(found) == 1  # classes that are named are meant
