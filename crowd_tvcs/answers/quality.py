@@ -186,7 +186,11 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     DataError
         Naming the file, the line and the column of an invalid value.
     """
-    table = open_table(path)
+    return quality_of(open_table(path), of)
+
+
+def quality_of(table: Table, of: Column = TASK) -> QualityFile:
+    """Return the quality table that a table holds, see `read_quality`."""
     first, *others = table.rows[0]
     if WORKER.matches(first) and (others == [QUALITY.name] or SKILLS.issubset(others)):
         raise table.error(

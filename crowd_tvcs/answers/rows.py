@@ -43,13 +43,6 @@ def content_columns(table: Table, limits: Sequence[Column]) -> list[str]:
     return [name for name in header if name and not any(one.matches(name) for one in limits)]
 
 
-def read_rows(
-    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
-) -> Rows:
-    """Read one row per name from a file; see `rows_of`."""
-    return rows_of(open_table(path), kind, columns, known)
-
-
 def rows_of(
     table: Table,
     kind: Column,
@@ -167,9 +160,9 @@ def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
     Raises
     ------
     DataError
-        As in `read_rows`, and if there are both: a plan has one limit.
+        As in `rows_of`, and if there are both: a plan has one limit.
     """
-    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS, known)
     if any("minutes" in row for row in rows.values()):
         if any("cost" in row for row in rows.values()):
             raise DataError(

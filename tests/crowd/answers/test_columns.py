@@ -16,6 +16,7 @@ from crowd_tvcs.answers.columns import (
     Column,
     names_in,
     open_exactly,
+    open_table,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.gold import Gold
@@ -27,8 +28,8 @@ from crowd_tvcs.answers.rows import (
     read_count,
     read_name,
     read_probability,
-    read_rows,
     read_worker_rows,
+    rows_of,
 )
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
@@ -235,7 +236,9 @@ def test_a_table_of_other_columns_than_a_command_writes_is_refused_at_its_first_
 
 def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
     (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2,0.5\nbob,,1\n")
-    found = read_rows(tmp_path / "w.csv", WORKER, {"max_tasks": read_count, "p": read_probability})
+    found = rows_of(
+        open_table(tmp_path / "w.csv"), WORKER, {"max_tasks": read_count, "p": read_probability}
+    )
     assert found == {"ann": {"max_tasks": 2, "p": 0.5}, "bob": {"p": 1.0}}
 
 
@@ -249,7 +252,7 @@ def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
 def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, expected):
     (tmp_path / "w.csv").write_text(f"worker,x\nann,{cell}\n")
     with pytest.raises(DataError, match=expected):
-        read_rows(tmp_path / "w.csv", WORKER, {"x": read})
+        rows_of(open_table(tmp_path / "w.csv"), WORKER, {"x": read})
 
 
 def test_nobody_works_for_nothing_where_another_has_a_cost(tmp_path):
@@ -343,7 +346,7 @@ def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message
 def test_a_probability_may_be_in_per_cent(tmp_path, cell, value):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")
-    assert read_rows(path, TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
+    assert rows_of(open_table(path), TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
 
 
 @pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%"])
@@ -351,7 +354,7 @@ def test_what_is_no_share_of_a_hundred_is_refused(tmp_path, cell):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")
     with pytest.raises(DataError, match=r"must be a probability in \[0, 1\], found"):
-        read_rows(path, TASK, {"prior": read_probability})
+        rows_of(open_table(path), TASK, {"prior": read_probability})
 
 
 def test_a_table_is_refused_by_its_shape_before_its_cells_are_read(tmp_path, monkeypatch):

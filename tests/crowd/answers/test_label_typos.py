@@ -189,7 +189,7 @@ def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():
 def test_python_warns_of_labels_and_names_as_commands_do(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("task,worker,label\nt1,ann,Yes\nt1,bob,No\nt2,Ann,yes\n")
-    with pytest.warns(UserWarning) as found:
+    with pytest.warns(UserWarning, match="count as") as found:
         read_answers(path)
     labels, workers = [str(one.message) for one in found]
     assert labels.startswith("answers have the labels 'Yes' (1) and 'yes' (1)")
