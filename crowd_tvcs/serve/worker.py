@@ -65,7 +65,7 @@ class InvalidLinkError(Exception):
     """Missing or invalid link."""
 
 
-def require_pace(served: Served, request: Request, name: str) -> None:
+def require_pace(served: Served, name: str) -> None:
     """Refuse too frequent requests."""
     if wait := served.per_worker.wait(name):
         raise RateLimitError(wait)
@@ -84,7 +84,7 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
         if token and (wait := served.guesses.wait(address_of(request))):
             raise RateLimitError(wait)
         raise InvalidLinkError
-    require_pace(served, request, name)
+    require_pace(served, name)
     return name
 
 
@@ -94,7 +94,7 @@ def require_person(served: Served, request: Request) -> tuple[str, str]:
     if name is None:
         token = request.cookies.get(served.cookies.worker)
         return require_worker(served, request, token), token or ""
-    require_pace(served, request, name)
+    require_pace(served, name)
     _require_known(served, name)
     return name, f"user {name}"
 

@@ -129,8 +129,8 @@ class Changeable:
             if not isinstance(one, Payout):
                 raise TypeError(f"payouts must be those of Campaign.payouts, found {one!r:.60}")
         moment = moment_of(now)
-        with self.store.write() as (connection, settings, _):
-            number, amount = record_payments(connection, settings, given, moment)
+        with self.store.write() as (connection, _, _):
+            number, amount = record_payments(connection, given, moment)
             detail = f"{number} people, {amount:.12g}"
             write_audit(connection, OPERATOR, "pay", None, detail, now=moment)
         return number
