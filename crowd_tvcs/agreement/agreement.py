@@ -19,7 +19,6 @@ from crowd_tvcs.agreement.chance_corrected import (
 )
 from crowd_tvcs.agreement.pairs import WorkerPairs, agreement_of_pairs
 from crowd_tvcs.answers.answers import Answers
-from tvcs_core.files.spreadsheet import shield
 from tvcs_core.streams import seed_of, stream
 
 DEFAULT_DRAWS = 1000  # of the bootstrap
@@ -79,19 +78,17 @@ class Agreement:
         return out[0], out[1], label
 
     def task_rows(self) -> list[tuple[object, ...]]:
-        """Return the rows of `TASK_COLUMNS` for a file; undefined values are empty."""
+        """Return the rows of `TASK_COLUMNS`; undefined values are NaN."""
         agreement, entropy, label = self.per_task
-        names = [shield(name) for name in self.answers.classes]
-        labels = ["" if k < 0 else names[k] for k in label.tolist()]
-        numbers = (_cells(values) for values in (agreement, entropy))
-        per_task = self.answers.per_task.tolist()
-        return list(zip(map(shield, self.answers.tasks), per_task, labels, *numbers, strict=True))
+        labels = ["" if k < 0 else self.answers.classes[k] for k in label.tolist()]
+        columns = self.answers.per_task.tolist(), labels, agreement.tolist(), entropy.tolist()
+        return list(zip(self.answers.tasks, *columns, strict=True))
 
     def pair_rows(self) -> list[tuple[object, ...]]:
-        """Return the rows of `PAIR_COLUMNS` for a file; undefined values are empty."""
-        p, names = self.pairs, [shield(name) for name in self.answers.workers]
+        """Return the rows of `PAIR_COLUMNS`; undefined values are NaN."""
+        p, names = self.pairs, self.answers.workers
         who = ([names[i] for i in side.tolist()] for side in (p.first, p.second))
-        numbers = (_cells(values) for values in (p.agreement, p.kappa, p.low, p.high))
+        numbers = (values.tolist() for values in (p.agreement, p.kappa, p.low, p.high))
         return list(zip(*who, p.common.tolist(), *numbers, strict=True))
 
     def summary(self) -> dict[str, Any]:
@@ -196,7 +193,3 @@ def _estimate(value: float, drawn: list[Floats], n_used: int, interval: float) -
         why = "all answers are the same" if n_used == 1 else "no disagreement can be expected"
         return Estimate(None, why=why)
     return Estimate.of(value, np.concatenate([np.empty(0), *drawn]), interval)
-
-
-def _cells(values: Floats) -> list[object]:
-    return ["" if np.isnan(value) else value for value in values.tolist()]

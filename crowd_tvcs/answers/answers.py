@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,12 +22,13 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
+from crowd_tvcs.answers.label_typos import warn_of_answers
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.spreadsheet import shield
-from tvcs_core.files.tables import Table, write_table
+from tvcs_core.files.spreadsheet import write_csv
+from tvcs_core.files.tables import Table
 
 __all__ = [
     "UNKNOWN",
@@ -75,6 +77,11 @@ def read_answers(
     leave_out_missing
         Whether to leave out answers without a label, a task or a worker: the cell is empty, or
         holds a word or an error that programs write there (see `crowd_tvcs.answers.values`).
+
+    Warns
+    -----
+    UserWarning
+        Labels or names look alike, or like no labels.
 
     Raises
     ------
@@ -126,9 +133,12 @@ def read_answers(
         worker_of,
         label_of,
     )  # twice is too much
-    return Answers(
+    out = Answers(
         tasks, workers, found, *of_row, layout=f"{layout}, {size}", when=when, seconds=seconds
     )
+    for line in warn_of_answers(out, is_named=classes is not None):
+        warnings.warn(line.removeprefix("warning: "), stacklevel=2)
+    return out
 
 
 def read_gold(
@@ -223,8 +233,7 @@ def _refuse_other_labels(
 
 def write_answers(path: str | Path, answers: Answers) -> None:
     """Write `task, worker, label`; names that look like formulas get an apostrophe."""
-    rows = [[shield(cell) for cell in row] for row in answers.rows()]
-    write_table(Path(path), ["task", "worker", "label"], rows, ",")
+    write_csv(Path(path), ["task", "worker", "label"], answers.rows())
 
 
 def with_shared_classes(answers: Answers, gold: Gold) -> Answers:

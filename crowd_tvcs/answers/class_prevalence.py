@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
 from tvcs_core.files.display import joined, quoted, unquoted
-from tvcs_core.files.spreadsheet import shield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
 COLUMNS = ("label", "gold", "share")
@@ -64,8 +63,7 @@ def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:
 
 def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, int, float]]:
     """Return the rows of `COLUMNS` for a file."""
-    names = map(shield, classes)
-    return list(zip(names, counts.tolist(), class_prevalence(counts).tolist(), strict=True))
+    return list(zip(classes, counts.tolist(), class_prevalence(counts).tolist(), strict=True))
 
 
 def read_prevalence(path: str | Path) -> dict[str, float]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from crowd_tvcs.answers.class_prevalence import warn_unused_classes
 from crowd_tvcs.answers.gold import Gold
 from crowd_tvcs.answers.names import sort_classes
+from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.values import (
     AS_TEXT,
     DIGITS,
@@ -77,11 +78,19 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
         if name in used
     ]
+    return out + warn_unused_classes(used, gold.labels)
+
+
+def warn_of_answers(answers: Answers, *, is_named: bool) -> list[str]:
+    """Warn of labels, unless they are named, and of names of tasks and workers."""
+    tasks = zip(answers.tasks, answers.per_task.tolist(), strict=True)
+    workers = zip(answers.workers, answers.per_worker.tolist(), strict=True)
+    used = {} if is_named else answers.used_classes
     return (
-        out
-        + warn_unused_classes(used, gold.labels)
-        + warn_similar_labels(used)
+        warn_similar_labels(used)
         + warn_odd_labels(used)
+        + warn_similar_names("task", dict(tasks))
+        + warn_similar_names("worker", dict(workers))
     )
 
 

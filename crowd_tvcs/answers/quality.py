@@ -32,6 +32,7 @@ from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
 UNINFORMATIVE = 0.5
+SKILLS = {"gold", "right", "quality"}  # columns of a skills.csv
 MAX_LISTED = 5
 ROUNDED = 0.0051  # of means with two decimals
 BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan derives
@@ -185,10 +186,20 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     DataError
         Naming the file, the line and the column of an invalid value.
     """
-    table = open_table(path)
+    return quality_of(open_table(path), of)
+
+
+def quality_of(table: Table, of: Column = TASK) -> QualityFile:
+    """Return the quality table that a table holds, see `read_quality`."""
     first, *others = table.rows[0]
-    is_short = WORKER.matches(first) and len(others) == 1 and QUALITY.matches(others[0])
-    if is_short or any(map(of.matches, table.rows[0])):
+    if WORKER.matches(first) and (others == [QUALITY.name] or SKILLS.issubset(others)):
+        raise table.error(
+            f"has a quality per worker, must have one per worker and {of.name}: a long table has "
+            f"worker, {of.name}, quality, a wide one worker and one column per {of.name}; "
+            "crowd-tvcs quality writes the first as quality.csv",
+            0,
+        )
+    if any(map(of.matches, table.rows[0])):
         quality, ignored = _from_long(table, of)
         kind = "long"
     else:

@@ -181,9 +181,10 @@ class Answers(GivenToTasks):
         )
 
     @property
-    def per_class(self) -> NDArray[np.int64]:
-        """Number of answers with every label."""
-        return np.bincount(self.label_of, minlength=len(self.classes))
+    def used_classes(self) -> dict[str, int]:
+        """Number of answers with each label that has any."""
+        counts = np.bincount(self.label_of, minlength=len(self.classes)).tolist()
+        return {name: n for name, n in zip(self.classes, counts, strict=True) if n}
 
     @property
     def given(self) -> NDArray[np.bool_]:

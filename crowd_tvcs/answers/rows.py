@@ -43,13 +43,6 @@ def content_columns(table: Table, limits: Sequence[Column]) -> list[str]:
     return [name for name in header if name and not any(one.matches(name) for one in limits)]
 
 
-def read_rows(
-    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
-) -> Rows:
-    """Read one row per name from a file; see `rows_of`."""
-    return rows_of(open_table(path), kind, columns, known)
-
-
 def rows_of(
     table: Table,
     kind: Column,
@@ -123,9 +116,10 @@ def read_cost(table: Table, row: int, column: int) -> float:
 
 def read_minutes(table: Table, row: int, column: int) -> float:
     """Read the minutes of a label, within `COST_RANGE` and above 0."""
-    if CURRENCY.search(table.rows[row][column]):
-        found = quoted(table.rows[row][column])
-        raise table.error(f"must be minutes, found {found}; money is for cost", row, column)
+    cell = table.rows[row][column]
+    if math.isnan(_number(cell, float)):
+        what = f"must be a number of minutes without a unit, found {quoted(cell)}"
+        raise table.error(what + number_hint(cell), row, column)
     value = read_cost(table, row, column)
     if not value:
         raise table.error("a label must take more than 0 minutes, found none", row, column)
@@ -166,9 +160,9 @@ def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
     Raises
     ------
     DataError
-        As in `read_rows`, and if there are both: a plan has one limit.
+        As in `rows_of`, and if there are both: a plan has one limit.
     """
-    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
+    rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS, known)
     if any("minutes" in row for row in rows.values()):
         if any("cost" in row for row in rows.values()):
             raise DataError(

@@ -18,7 +18,6 @@ from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.files.display import unquoted
-from tvcs_core.files.spreadsheet import shield
 
 SPAM = ("same label", "pattern", "guessing")  # the clearest reason first
 HABITS = ("drift", "fatigue", "too fast", "confuses")  # which training may improve
@@ -99,9 +98,8 @@ class WorkerReview:
         """Return the rows of `COLUMNS`, for a file."""
         return [
             [
-                shield(s.worker), s.verdict, s.answers, s.gold, s.right, s.quality, s.low, s.high,
-                "" if np.isnan(s.seconds) else s.seconds,
-                "" if np.isnan(s.pay_per_hour) else s.pay_per_hour,
+                s.worker, s.verdict, s.answers, s.gold, s.right, s.quality, s.low, s.high,
+                s.seconds, s.pay_per_hour,
                 "; ".join(dict.fromkeys(flag.kind for flag in s.flags)), s.why,
             ]
             for s in self.workers
@@ -115,22 +113,14 @@ class WorkerReview:
         known = [s.seconds for s in self.workers if not np.isnan(s.seconds)]
         usual = float(np.median(known)) if known else 0.0
         return [
-            [shield(s.worker), round((usual if np.isnan(s.seconds) else s.seconds) / 60.0, 6)]
+            [s.worker, round((usual if np.isnan(s.seconds) else s.seconds) / 60.0, 6)]
             for s in (self.workers if known else ())
         ]
 
     def flag_rows(self) -> list[list[object]]:
         """Return the rows of `FLAG_COLUMNS`, for a file."""
         return [
-            [
-                shield(f.worker),
-                f.kind,
-                shield(f.other),
-                f.answers,
-                f.p_value,
-                f.adjusted,
-                f.evidence,
-            ]
+            [f.worker, f.kind, f.other, f.answers, f.p_value, f.adjusted, f.evidence]
             for f in self.flags
         ]
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.change.changeable import Changeable
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.desk.desk import Desk
 from crowd_tvcs.campaign.entries import (
     AnswerRecord,
     Round,
     Task,
     Worker,
-    check_text,
     gold_of,
     parse_answers,
     tasks_of,
@@ -260,7 +259,7 @@ class Campaign(Desk, Changeable):
                     continue
                 number = rounds.issue(connection, state, settings, found)
                 detail = f"round {number}: {len(found.pairs)} labels"
-                write_audit(connection, AuditEntry(OPERATOR, "plan", detail=detail))
+                write_audit(connection, OPERATOR, "plan", detail=detail)
             workers, tasks = state.factors.table.workers, state.factors.tasks
             pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
             return Round(
@@ -305,7 +304,6 @@ class Campaign(Desk, Changeable):
         kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
-        address: str | None = None,
     ) -> None:
         """Add workers, tasks, qualities or gold; issued pairs stay.
 
@@ -316,7 +314,6 @@ class Campaign(Desk, Changeable):
         from crowd_tvcs.campaign.ingest import additions, labels
         from crowd_tvcs.campaign.tasks import settle_all
 
-        check_text("address", address, or_none=True)
         lines, gold = parse_answers("gold_answers", gold_answers), gold_of(gold)
         listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
@@ -342,7 +339,7 @@ class Campaign(Desk, Changeable):
             added = [f"{len(of)} {what}" for what, of in new.items() if of]
             added += ["qualities"] if qualities is not None else []
             added += ["kinds"] if kinds is not None else []
-            write_audit(connection, AuditEntry(OPERATOR, "add", None, ", ".join(added), address))
+            write_audit(connection, OPERATOR, "add", None, ", ".join(added))
 
     def release(self, number: int) -> int:
         """Release the unanswered pairs of a round; return the number of freed slots.
@@ -359,7 +356,7 @@ class Campaign(Desk, Changeable):
             check_round(number, settings)
             released = leases.release(connection, settings, number)
             detail = f"round {number}: {released} labels"
-            write_audit(connection, AuditEntry(OPERATOR, "release", detail=detail))
+            write_audit(connection, OPERATOR, "release", detail=detail)
             return released
 
     def pending_pairs(self, number: int | None = None) -> list[tuple[str, str, int]]:

@@ -145,7 +145,7 @@ def in_store(connection: Connection) -> tuple[Any, ...]:
 
 
 def mark(connection: Connection, start: int | None) -> None:
-    """AuditEntry in the model the first task that is not settled by it; None if all are."""
+    """Note in the model the first task that is not settled by it; None if all are."""
     column = schema.campaign.c.dependence
     model = connection.scalar(select(column))
     if model is not None:

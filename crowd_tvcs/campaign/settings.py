@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,3 +87,8 @@ def check_range(name: str, value: float, low: float, high: float) -> float:
     if not low <= value <= high:  # nor where it is nan
         raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value}")
     return float(value)
+
+
+def moment_of(now: float | None) -> float:
+    """Return a time in seconds since 1970; that of the clock for None."""
+    return time.time() if now is None else check_range("now", now, 0.0, 1e12)

@@ -125,9 +125,8 @@ def read_with_gold(
     print_message(f"{answers}: {table.layout}")
     print_message(f"{gold}: {known.layout}")
     if names is None:
-        for line in review_labels(gold, known, _used(table)):
+        for line in review_labels(gold, known, table.used_classes):
             print_message(line)
-    _warn_names(table)
     for line in warn_single_class(known.labels, table.classes):
         print_message(line)
     if doubt := sample_doubt(table, known.codes(table.tasks, table.classes)):
@@ -145,23 +144,7 @@ def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) 
     names = class_names(classes)
     table = read_answers(answers, names, **vars(cleaning))
     print_message(f"{answers}: {table.layout}")
-    if names is None:
-        warn_labels(_used(table))
-    _warn_names(table)
     return table
-
-
-def _used(table: Answers) -> dict[str, int]:
-    """Return the number of answers with each label."""
-    return {name: n for name, n in zip(table.classes, table.per_class.tolist(), strict=True) if n}
-
-
-def _warn_names(table: Answers) -> None:
-    """Warn about suspicious names of tasks and workers in a table."""
-    warn_names(
-        dict(zip(table.tasks, table.per_task.tolist(), strict=True)),
-        dict(zip(table.workers, table.per_worker.tolist(), strict=True)),
-    )
 
 
 def warn_names(tasks: Mapping[str, int], workers: Mapping[str, int]) -> None:

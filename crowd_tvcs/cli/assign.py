@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from crowd_tvcs.cli.answers import ErrorModel
 from crowd_tvcs.cli.options import Caps, Crowd, Demands, Search
@@ -24,9 +24,11 @@ from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
-    from crowd_tvcs.skills.dependence import CalibrationBin
 
 MOST_COMPARED = 200_000  # workers x tasks up to which a cheap method is compared; takes 1 s
 
@@ -89,13 +91,46 @@ class AssignOptions:
         files = [path for path in known if path is not None]
         return [self.crowd.table(self.demands), *self.demands.files(), *files]
 
-    def without_skills(self) -> AssignOptions:
-        """Return the same options without skills."""
+    def read(self) -> Question:
+        """Read all files, so that none is found faulty after the search.
+
+        Raises
+        ------
+        ValueError
+            If skills are given, and the plan is none that they are for.
+        """
+        from crowd_tvcs.skills.plan_deviation import read_deviations
+
         asked = self.asked
-        path, error = asked.dependence_path, repr(asked.error)
-        return replace(
-            self, skills=None, demands=replace(asked, common_error=error, dependence=path)
+        plan, layout = self.crowd.read(asked, self.caps, self.budget)
+        asked.print_dependence(plan)
+        names = asked.class_names(plan)
+        if self.skills is None:
+            return Question(self, plan, layout, names)
+        if not plan.is_table:
+            raise ValueError(
+                "--skills is not available for large crowds with --kinds; leave it out"
+            )
+        if plan.n_classes > 2 or plan.confusion is not None:
+            what = "two classes without --confusion; use --dependence instead"
+            raise ValueError(f"--skills is for {what}")
+        if plan.model is None:
+            return Question(self, plan, layout, names, read_deviations(self.skills, plan.table))
+        print_message(
+            "the uncertainty of the skills is not computed with a common error and these priors"
         )
+        demands = replace(asked, common_error=repr(asked.error), dependence=asked.dependence_path)
+        return Question(replace(self, skills=None, demands=demands), plan, layout, names)
+
+
+class Question(NamedTuple):
+    """The content of all files, and the options that are recorded, perhaps without skills."""
+
+    options: AssignOptions
+    plan: Plan
+    layout: str
+    classes: list[str]
+    deviations: NDArray[np.float64] | None = None
 
 
 @guarded
@@ -110,33 +145,21 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
 
-    search = given.search
-    plan, layout = given.crowd.read(given.asked, given.caps, given.budget)
-    given.asked.print_dependence(plan)
-    if given.skills is not None and not plan.is_table:
-        raise ValueError("--skills is not available for large crowds with --kinds; leave it out")
-    if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
-        what = "two classes without --confusion; use --dependence instead"
-        raise ValueError(f"--skills is for {what}")
-    if given.skills is not None and plan.model is not None:
-        print_message(
-            "the uncertainty of the skills is not computed with a common error and these priors"
-        )
-        given = given.without_skills()
+    question = given.read()
+    options, plan, deviations = question.options, question.plan, question.deviations
+    search, forecast_model = options.search, options.asked.forecast_model
     method_for(plan, search.method)
-    model, forecast_model = given.asked.dependence_model, given.asked.forecast_model
-    measured = () if model is None else model.measured
-    with _results(given, layout) as out:
+    with _results(options, question.layout) as out:
         by_fast = _tried_first(plan, search.seed) if search.method == "best" else None
         found = assign_plan(
             plan, search.method, rng=search.seed, time_limit=search.time_limit,
             keep_on_interrupt=search.method == "best",
         )  # fmt: skip
-        if given.skills is not None:
-            found = with_deviation(found, given.skills)
+        if deviations is not None:
+            found = with_deviation(found, deviations)
         if forecast_model is not None and plan.is_table:
             found = with_forecast(found, forecast_model)
-        _write(found, given, out, measured)
+        _write(found, question, out)
     _print_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     if by_fast is not None:
         more = found.expected_accuracy - by_fast
@@ -187,22 +210,17 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
     from crowd_tvcs.verification.tables import path_from
     from tvcs_core.files.record import digests
 
+    inputs = given.inputs()
     with results(
-        "crowd-tvcs assign",
-        given,
-        seed=given.search.seed,
-        inputs=given.inputs(),
-        layout=layout,
+        "crowd-tvcs assign", given, seed=given.search.seed, inputs=inputs, layout=layout
     ) as out:
-        for entry, path in zip(out.record["inputs"], given.inputs(), strict=True):
+        for entry, path in zip(out.record["inputs"], inputs, strict=True):
             entry["path"] = path_from(given.out, path)
         yield out
         out.record["outputs"] = digests(sorted(out.folder.iterdir()))
 
 
-def _write(
-    found: Assignment, given: AssignOptions, out: Results, measured: tuple[CalibrationBin, ...]
-) -> None:
+def _write(found: Assignment, question: Question, out: Results) -> None:
     """Write the plan, its proof and its report."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
@@ -211,31 +229,30 @@ def _write(
     if not found.plan.is_table:
         heads = ["task", "answers", "expected_accuracy"]
         out.table("accuracy.csv", heads, found.task_rows())
-    names = given.demands.class_names(found.plan)
-    out.json("summary.json", found.summary() | {"classes": names})
+    out.json("summary.json", found.summary() | {"classes": question.classes})
     if found.certificate is not None:
         out.table("prices.csv", ["worker", "price"], found.price_rows())
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
-    is_table = found.plan.is_table
+    is_table, model = found.plan.is_table, question.options.asked.dependence_model
     page = render(
         found,
-        source=given.crowd.table(given.demands).name,
-        command=_command(given),
-        caps=recorded(given),
-        curve=around(found, rng=given.search.seed) if is_table else None,
-        measured=measured if is_table else (),
+        source=out.record["inputs"][0]["file"],
+        command=_command(question.options.crowd.quality, out.record),
+        caps=out.record["parameters"],
+        curve=around(found, rng=out.record["seed"]) if is_table else None,
+        measured=model.measured if is_table and model is not None else (),
     )
     out.text("report.html", page)
 
 
-def _command(given: AssignOptions) -> str:
+def _command(quality: Path | None, record: dict[str, Any]) -> str:
     """Return the command that repeats the run, with the numbers of the class prior."""
-    options, chances = recorded(given), given.demands.class_chances
-    options["class_prior"] = None if chances is None else ",".join(map(str, chances))
-    quality = given.crowd.quality
+    options = record["parameters"] | {"seed": record["seed"]}
+    if options["class_prior"] is not None:
+        options["class_prior"] = ",".join(map(str, options["class_prior"]))
     words = ["crowd-tvcs", "assign"] + ([] if quality is None else [quality.name])
-    return command_line(words, options | {"seed": given.search.seed})
+    return command_line(words, options)
 
 
 def _print_result(found: Assignment, out: Path, limited: str) -> None:

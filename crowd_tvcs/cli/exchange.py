@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -148,7 +147,6 @@ def import_answers(given: ImportOptions) -> None:
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
-    from tvcs_core.files.spreadsheet import shield
 
     files, accounts, out = given.files, given.accounts, given.out
     found = import_files(
@@ -172,12 +170,10 @@ def import_answers(given: ImportOptions) -> None:
     ) as written:
         written.table("answers.csv", *_table(found))
         if given.ground_truth:
-            gold = [[shield(cell) for cell in row] for row in found.gold]
-            written.table("gold.csv", ["task", "label"], gold)
+            written.table("gold.csv", ["task", "label"], found.gold)
         if given.skip_bad:
             rows: list[list[object]] = [
-                [shield(Path(one.path or "").name), one.line or "", shield(one.message)]
-                for one in found.skipped
+                [Path(one.path or "").name, one.line, one.message] for one in found.skipped
             ]
             written.table("skipped.csv", ["file", "line", "reason"], rows)
     tasks, workers, labels = (len({row[k] for row in found.rows}) for k in range(3))
@@ -207,14 +203,13 @@ def import_answers(given: ImportOptions) -> None:
 
 
 def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
-    """Return header and rows of answers.csv; an unknown time is an empty cell."""
+    """Return header and rows of answers.csv."""
     from crowd_tvcs.answers.times import to_iso
-    from tvcs_core.files.spreadsheet import shield
 
     header = ["task", "worker", "label"]
-    rows: list[list[object]] = [[shield(cell) for cell in row] for row in found.rows]
+    rows: list[list[object]] = [list(row) for row in found.rows]
     if found.times:
         header += ["answered_at", "seconds"]
         for row, timing in zip(rows, found.times, strict=True):
-            row += [to_iso(timing.when), "" if isnan(timing.seconds) else timing.seconds]
+            row += [to_iso(timing.when), timing.seconds]
     return header, rows

@@ -27,14 +27,6 @@ KNOWN = (
 )  # fmt: skip
 
 QualityFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="QUALITY",
-        help="CSV or TSV, plain or .gz. Wide: a column worker, then one column per task. "
-        "Long: columns worker, task, quality; pairs that are not listed are not assigned.",
-    ),
-]
-OptionalQualityFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="[QUALITY]",
@@ -277,7 +269,7 @@ class Search:
 class Crowd:
     """The table of worker qualities: of tasks, or of kinds of tasks."""
 
-    quality: OptionalQualityFile = None
+    quality: QualityFile = None
     kinds: KindsFile = None
 
     def table(self, demands: Demands) -> Path:

@@ -187,37 +187,31 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
 
 
 def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple[str, int, float]]:
-    """Return tasks to make gold, their names safe for a spreadsheet."""
+    """Return tasks to make gold."""
     from crowd_tvcs.skills.gold_suggestions import suggest_gold_tasks
-    from tvcs_core.files.spreadsheet import shield
 
     found = suggest_gold_tasks(answers, gold, skill, count)
     if len(found) < count:
         print_message(
             f"only {len(found)} tasks have answers and no known label, {count} were requested"
         )
-    return [(shield(task), n, tells) for task, n, tells in found]
+    return found
 
 
 def _quality_rows(
     skill: Skill, tasks: list[str], *, wide: bool
 ) -> tuple[list[str], list[list[object]]]:
     """Return the rows for `crowd-tvcs assign`: every worker has one quality for all tasks."""
-    from tvcs_core.files.spreadsheet import shield
-
-    pairs = list(zip(map(shield, skill.workers), skill.mean.tolist(), strict=True))
-    names = [shield(task) for task in tasks]
+    pairs = list(zip(skill.workers, skill.mean.tolist(), strict=True))
     if wide:
-        return ["worker", *names], [[worker, *[mean] * len(names)] for worker, mean in pairs]
-    rows: list[list[object]] = [[worker, task, mean] for worker, mean in pairs for task in names]
+        return ["worker", *tasks], [[worker, *[mean] * len(tasks)] for worker, mean in pairs]
+    rows: list[list[object]] = [[worker, task, mean] for worker, mean in pairs for task in tasks]
     return ["worker", "task", "quality"], rows
 
 
 def _confusion_rows(skill: Skill) -> list[list[object]]:
-    from tvcs_core.files.spreadsheet import shield
-
     return [
-        [shield(worker), shield(label), shield(answer), float(skill.matrices[i, c, k])]
+        [worker, label, answer, float(skill.matrices[i, c, k])]
         for i, worker in enumerate(skill.workers)
         for c, label in enumerate(skill.classes)
         for k, answer in enumerate(skill.classes)

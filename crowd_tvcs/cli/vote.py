@@ -173,7 +173,6 @@ def _votes(
 def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return the rows of the labels; tasks with a known label keep it."""
     from crowd_tvcs.skills.voting.unsupervised import vote_shares
-    from tvcs_core.files.spreadsheet import shield
 
     shares = vote_shares(table)
     place = {name: k for k, name in enumerate(table.classes)}
@@ -181,7 +180,7 @@ def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[
     for j, (task, row) in enumerate(zip(table.tasks, votes.rows(), strict=True)):
         if task in known:
             share = [] if votes.is_measured else [float(shares[j, place[known[task]]])]
-            row = (row[0], shield(known[task]), 1.0, row[3], *share)
+            row = (row[0], known[task], 1.0, row[3], *share)
         out.append(row)
     return out
 

@@ -97,12 +97,12 @@ def workers(given: WorkersOptions) -> None:
 
 
 def _costs(path: Path | None) -> dict[str, float] | None:
-    from crowd_tvcs.answers.columns import WORKER
-    from crowd_tvcs.answers.rows import WORKER_COLUMNS, read_rows
+    from crowd_tvcs.answers.columns import WORKER, open_table
+    from crowd_tvcs.answers.rows import WORKER_COLUMNS, rows_of
 
     if path is None:
         return None
-    rows = read_rows(path, WORKER, WORKER_COLUMNS)
+    rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS)
     return {name: row["cost"] for name, row in rows.items() if "cost" in row}
 
 

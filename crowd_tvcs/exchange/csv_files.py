@@ -11,8 +11,8 @@ from pathlib import Path
 from crowd_tvcs.exchange.fields import SourceLocation
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.spreadsheet import shield, unshield
-from tvcs_core.files.tables import Table, read_table, write_table
+from tvcs_core.files.spreadsheet import unshield, write_csv
+from tvcs_core.files.tables import Table, read_table
 
 _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[-+.\w]++"""
 # Possessive: a long cell that is no list is refused at its first bad character, without going back.
@@ -95,6 +95,4 @@ def printed_list(text: str) -> list[object] | None:
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     """Write rows of the same columns; no cell can act as a formula."""
-    header = list(rows[0])
-    shielded = [[shield(str(value)) for value in row.values()] for row in rows]
-    write_table(path, [shield(name) for name in header], shielded, ",")
+    write_csv(path, list(rows[0]), (list(map(str, row.values())) for row in rows))

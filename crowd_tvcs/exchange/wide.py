@@ -117,6 +117,7 @@ def _refuse_content(sheet: Sheet, columns: Sequence[str], cells: Sequence[Collec
     for name, labels in zip(columns, found, strict=True):
         if labels and n_filled > 1 and all(columns_of[label] == 1 for label in labels):
             raise sheet.error(
-                f"column {quoted(name)} shares no label with another ({quoted(min(labels))}): name "
-                "every column of answers with --column, once for each"
+                f"column {quoted(name)} shares no label with another ({quoted(min(labels))}): if "
+                "it holds no answers, delete it; else name every column of answers with --column, "
+                "once for each"
             )

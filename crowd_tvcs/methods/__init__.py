@@ -100,7 +100,6 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
-HONOURS: dict[str, frozenset[str]] = {name: method.honours for name, method in METHODS.items()}
 
 
 def check_time_limit(time_limit: float | None) -> None:
@@ -208,4 +207,4 @@ def check_honoured(method: str, demands: Sequence[str]) -> None:
             )
 
 
-__all__ = ["HONOURS", "METHODS", "Method", "assign", "method_for", "methods_for"]
+__all__ = ["METHODS", "Method", "assign", "method_for", "methods_for"]

@@ -17,7 +17,6 @@ from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from tvcs_core.files.display import unquoted
-from tvcs_core.files.spreadsheet import shield
 
 MODEL_COLUMNS = (
     "model", "family", "answers", "gold", "right", "quality", "low", "high", "confidence_shift",
@@ -132,10 +131,10 @@ class DeferredTasks:
             doubts[one.chosen] = one.doubt
         if self.doubt:
             doubts[answers.per_task[self.tasks] > 0] = self.doubt
-        labels = [shield(answers.classes[k]) for k in chances.argmax(axis=1).tolist()]
+        labels = [answers.classes[k] for k in chances.argmax(axis=1).tolist()]
         return [
             [
-                shield(answers.tasks[j]), n, *((label, max(row)) if n else ("", "")),
+                answers.tasks[j], n, *((label, max(row)) if n else ("", "")),
                 "" if people == -1 else people, doubt, *row,
             ]
             for j, n, label, people, doubt, row in zip(
@@ -147,7 +146,7 @@ class DeferredTasks:
     def priors(self) -> tuple[tuple[str, ...], list[list[Any]]]:
         """Return header and rows of a table for ``--tasks``; of two classes the second's prior."""
         chances, classes = self.chances.tolist(), self.models.answers.classes
-        tasks = [shield(self.models.answers.tasks[j]) for j in self.tasks.tolist()]
+        tasks = [self.models.answers.tasks[j] for j in self.tasks.tolist()]
         if len(classes) == 2:
             rows = zip(tasks, chances, strict=True)
             return ("task", "prior"), [[name, row[1]] for name, row in rows]
@@ -260,7 +259,7 @@ def model_rows(models: Models) -> list[list[Any]]:
     per_model = models.answers.per_worker.tolist()
     return [
         [
-            shield(name), shield(models.families[models.family_of[i]]), per_model[i],
+            name, models.families[models.family_of[i]], per_model[i],
             int(skill.n_gold[i]), int(skill.n_right[i]), float(skill.mean[i]),
             float(skill.low[i]), float(skill.high[i]), *moved.get(i, ("", "")),
         ]
@@ -273,7 +272,7 @@ def family_rows(models: Models) -> list[list[Any]]:
     sizes = np.bincount(models.family_of, minlength=len(models.families)).tolist()
     within = models.dependence.within
     return [
-        [shield(name), size, size / (1.0 + within * (size - 1.0))]
+        [name, size, size / (1.0 + within * (size - 1.0))]
         for name, size in zip(models.families, sizes, strict=True)
     ]
 

@@ -19,7 +19,7 @@ from crowd_tvcs.answers.rows import (
     check_costs,
     read_name,
     read_probability,
-    read_rows,
+    rows_of,
 )
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
@@ -82,7 +82,7 @@ def read_annotators(path: Path, answers: Answers) -> AnnotatorTable:
         Naming file, line and column of an invalid value: no model, a model without a family, a
         person with one, or a cost missing for some.
     """
-    rows = read_rows(path, WORKER, COLUMNS)
+    rows = rows_of(open_table(path), WORKER, COLUMNS)
     family_of = {}
     for name, row in rows.items():
         is_model = row.get("kind") == MODEL

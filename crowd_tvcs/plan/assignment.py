@@ -17,7 +17,6 @@ from crowd_tvcs.plan.costs import spent
 from crowd_tvcs.plan.leaves import as_json
 from crowd_tvcs.plan.plan import Plan, by_name
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
-from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +173,7 @@ class Assignment:
 
     def pairs(self) -> list[tuple[str, str]]:
         """List the (worker, task) pairs, sorted by worker and then by task."""
-        return list(self._named(*self.names))
+        return list(self.rows())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the pairs as a pandas table of `worker` and `task`, names as they are."""
@@ -183,12 +182,8 @@ class Assignment:
         return pd.DataFrame(self.pairs(), columns=["worker", "task"])
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs for a file: names that look like formulas get an apostrophe."""
-        workers, tasks = (tuple(map(shield, names)) for names in self.names)
-        return self._named(workers, tasks)
-
-    def _named(self, workers: tuple[str, ...], tasks: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield the pairs by these names, sorted by the names of the plan."""
+        """Yield the (worker, task) pairs, sorted by worker and then by task."""
+        workers, tasks = self.names
         rank, place = (np.argsort(by_name(names)) for names in self.names)
         of_task, of_worker = self.assigned.tasks, self.assigned.workers
         order = np.lexsort((place[of_task], rank[of_worker]))
@@ -196,10 +191,9 @@ class Assignment:
             yield workers[i], tasks[j]
 
     def task_rows(self) -> Iterator[tuple[str, int, float]]:
-        """Yield name, answers and expected accuracy of every task for a file, sorted by name."""
+        """Yield name, answers and expected accuracy of every task, sorted by name."""
         for j in by_name(self.names[1]):
-            name = shield(self.names[1][j])
-            yield name, int(self.answers[j]), float(self.task_accuracy[j])
+            yield self.names[1][j], int(self.answers[j]), float(self.task_accuracy[j])
 
     def kinds(self) -> dict[str, dict[str, float]]:
         """Return tasks, answers and mean expected accuracy of every kind that has tasks."""
@@ -217,11 +211,10 @@ class Assignment:
         }
 
     def price_rows(self) -> list[tuple[str, float]]:
-        """Return the prices for a file, sorted by worker; empty without a bound."""
+        """Return the prices, sorted by worker; empty without a bound."""
         if self.prices is None:
             return []
-        priced = zip(self.names[0], self.prices.tolist(), strict=True)
-        return [(shield(worker), price) for worker, price in sorted(priced)]
+        return sorted(zip(self.names[0], self.prices.tolist(), strict=True))
 
     def branches(self) -> list[dict[str, Any]]:
         """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""

@@ -19,8 +19,8 @@ from crowd_tvcs.answers.rows import (
     check_costs,
     read_name,
     read_probability,
-    read_rows,
     read_worker_rows,
+    rows_of,
 )
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.files.display import quoted
@@ -111,10 +111,11 @@ def read_plan(
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
         readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
         class_names = None if confusion is None else names
-        columns = columns_of_classes(open_table(tasks), n_classes, class_names)
+        table = open_table(tasks)
+        columns = columns_of_classes(table, n_classes, class_names)
         readers |= dict.fromkeys(columns, read_probability)
         readers |= {"kind": read_name} if has_kinds else {}
-        rows = read_rows(tasks, TASK, readers, set(quality.tasks))
+        rows = rows_of(table, TASK, readers, set(quality.tasks))
         for row in rows.values():
             row.pop("kind", None)
         if columns:

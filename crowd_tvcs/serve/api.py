@@ -188,7 +188,7 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
                 name = worker(request, given if scheme.lower() == "bearer" else None)
                 read = {key: _read(model, body) for key, model in models.items()}
                 with served.unnamed():
-                    found = work(**read, name=name, request=request)
+                    found = work(**read, name=name)
                 return Response(found.model_dump_json(), media_type="application/json")
 
             async def handle(request: Request) -> Response:
@@ -199,12 +199,12 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     turns = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["worker"], route_class=Direct)
 
     @turns.post("/next")
-    def next_task(name: Worker, request: Request) -> CurrentTask:
+    def next_task(name: Worker) -> CurrentTask:
         """Lease a task, or return the one already leased."""
         return turn(name, campaign.next(name))
 
     @turns.post("/submit")
-    def submit(answer: Answer, name: Worker, request: Request) -> SubmitResponse:
+    def submit(answer: Answer, name: Worker) -> SubmitResponse:
         """Submit an answer, and lease the next task; repeating the same answer changes nothing."""
         task = served.task_of(answer.task, name)
         receipt, offer = campaign.submit_and_next(name, task, answer.label)
@@ -212,16 +212,15 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         return SubmitResponse(reason=receipt.reason, next=turn(name, offer), feedback=known)
 
     @turns.post("/skip")
-    def skip(what: Skip, name: Worker, request: Request) -> CurrentTask:
+    def skip(what: Skip, name: Worker) -> CurrentTask:
         """Skip a task for good, and lease the next one."""
-        address = served.auth.keyed(address_of(request))
-        campaign.skip(name, served.task_of(what.task, name), what.reason, address=address)
+        campaign.skip(name, served.task_of(what.task, name), what.reason)
         return turn(name, campaign.next(name))
 
     @turns.post("/undo")
-    def undo(name: Worker, request: Request) -> CurrentTask:
+    def undo(name: Worker) -> CurrentTask:
         """Withdraw the last answer; its task is leased again."""
-        return turn(name, campaign.undo(name, address=served.auth.keyed(address_of(request))))
+        return turn(name, campaign.undo(name))
 
     @routes.get("/status", tags=["operator"], dependencies=[operator()])
     def status() -> figures.Figures:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from crowd_tvcs.campaign import RejectedError, StoreError
-from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import write_audit
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, learn_of_labels
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
@@ -33,6 +33,7 @@ from crowd_tvcs.serve.limits import (
     BusyError,
     HeadersMiddleware,
     HostMiddleware,
+    OriginMiddleware,
     RateLimitError,
 )
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
@@ -75,6 +76,7 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
     app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)
     _add_errors(app, served)
+    app.add_middleware(OriginMiddleware, keyed=served.auth.keyed)
     app.add_middleware(BodyLimitMiddleware, size=MAX_BODY_BYTES)
     app.add_middleware(HostMiddleware, url=served.public_url)
     app.add_middleware(HeadersMiddleware, headers=HEADERS, secure=BY_HTTPS)
@@ -89,9 +91,9 @@ def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
 
     def note(peer: str) -> None:
         print_message(f"the header {rules.name} from {peer} is ignored: that is not the proxy")
-        entry = AuditEntry("desk", "ignored header", None, rules.name, served.auth.keyed(peer))
+        source = served.auth.keyed(peer)
         with suppress(StoreError), served.campaign.store.write() as (connection, _, _):
-            write_audit(connection, entry)
+            write_audit(connection, "desk", "ignored header", detail=rules.name, address=source)
 
     async def warn(peer: str) -> None:
         await asyncio.to_thread(note, peer)

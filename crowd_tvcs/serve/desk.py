@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -159,7 +160,8 @@ class Served:
 
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Process a request that waits for the store in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+        within = copy_context().run  # with the origin of the request
+        return await asyncio.get_running_loop().run_in_executor(self._threads, within, work, *given)
 
     def content_for(self, task: str, worker: str) -> Content:
         """Return the content of a task with its sides as they are drawn for a worker."""

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from crowd_tvcs.campaign.desk.actions import origin
+
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Names by which a machine addresses itself."""
 MAX_NAMES = 10_000
@@ -104,6 +106,20 @@ class HostMiddleware:
             await refuse(send, 403, f"this server is at {self.url}, by https only\n")
         else:
             await self.app(scope, receive, send)
+
+
+class OriginMiddleware:
+    """Note the hash of the address of every request, for the audit."""
+
+    def __init__(self, app: Any, keyed: Callable[[str], str]) -> None:
+        self.app, self.keyed = app, keyed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http":
+            host, _ = scope["client"] or ("", 0)
+            origin.set(self.keyed(host))
+        await self.app(scope, receive, send)
 
 
 class BodyLimitMiddleware:

@@ -105,8 +105,9 @@ def router(served: Served) -> APIRouter:
         door.form(request, form, ACT)
         if what not in ACTIONS:
             raise RejectedError(f"there is no action {what!r}")
-        outcome = ACTIONS[what](served, name, served.auth.keyed(address_of(request)))
-        return door.done(outcome, back if back.startswith("/operator/") else "/operator")
+        return door.done(
+            ACTIONS[what](served, name), back if back.startswith("/operator/") else "/operator"
+        )
 
     @routes.post("/link")
     def link(
@@ -190,7 +191,7 @@ def router(served: Served) -> APIRouter:
         ]
         if not listed:
             raise ValueError("a worker must have a name")
-        campaign.add(workers=listed, address=served.auth.keyed(address_of(request)))
+        campaign.add(workers=listed)
         message = f"{len(listed)} workers were added; create their links below"
         with campaign.store.read() as (_, settings):
             source = settings.source
@@ -275,35 +276,35 @@ def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
     }
 
 
-def _close_unworthy(served: Served, name: str, address: str) -> str:
-    found = served.campaign.review_tasks(close=True, address=address)
+def _close_unworthy(served: Served, name: str) -> str:
+    found = served.campaign.review_tasks(close=True)
     closed = [one for one in found if one.verdict == "not worth it"]
     return f"{len(closed)} tasks were not worth another label and were closed"
 
 
-def _reopen_all(served: Served, name: str, address: str) -> str:
-    return f"{served.campaign.reopen(address=address)} tasks were reopened"
+def _reopen_all(served: Served, name: str) -> str:
+    return f"{served.campaign.reopen()} tasks were reopened"
 
 
-def _revoke(served: Served, name: str, address: str) -> str:
+def _revoke(served: Served, name: str) -> str:
     return f"{served.links.revoke([name], now=time.time())} links were revoked"
 
 
-def _toggle(method: str, value: bool, message: str) -> Callable[[Served, str, str], str]:
-    def act(served: Served, name: str, address: str) -> str:
+def _toggle(method: str, value: bool, message: str) -> Callable[[Served, str], str]:
+    def act(served: Served, name: str) -> str:
         campaign = served.campaign
         if method == "pause":
-            campaign.pause(value, address=address)
+            campaign.pause(value)
         elif method == "block":
-            campaign.block(name, value, address=address)
+            campaign.block(name, value)
         else:
-            campaign.close_tasks([name], value, address=address)
+            campaign.close_tasks([name], value)
         return message
 
     return act
 
 
-ACTIONS: dict[str, Callable[[Served, str, str], str]] = {
+ACTIONS: dict[str, Callable[[Served, str], str]] = {
     "pause": _toggle("pause", True, "no tasks are assigned until you resume"),
     "resume": _toggle("pause", False, "tasks are assigned again"),
     "block": _toggle("block", True, "the worker gets no more tasks"),
@@ -314,4 +315,4 @@ ACTIONS: dict[str, Callable[[Served, str, str], str]] = {
     "close unworthy": _close_unworthy,
     "revoke": _revoke,
 }
-"""Actions of the buttons, given the campaign, a worker or task, and a hashed address."""
+"""Actions of the buttons, given the campaign and a worker or task."""

@@ -20,7 +20,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from crowd_tvcs.campaign.desk.access import hashed, keyed
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -182,7 +182,7 @@ class OperatorAuth:
                 self._unwritten = [*recent, (now, network)]
                 raise RateLimitError(full_for)
             with self._store.write() as (connection, _, _):
-                write_audit(connection, AuditEntry(OPERATOR, WRONG, address=network), now)
+                write_audit(connection, OPERATOR, WRONG, address=network, now=now)
             return False
 
     def new_session(self, name: str = "") -> str:

@@ -65,7 +65,7 @@ class InvalidLinkError(Exception):
     """Missing or invalid link."""
 
 
-def require_pace(served: Served, request: Request, name: str) -> None:
+def require_pace(served: Served, name: str) -> None:
     """Refuse too frequent requests."""
     if wait := served.per_worker.wait(name):
         raise RateLimitError(wait)
@@ -84,7 +84,7 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
         if token and (wait := served.guesses.wait(address_of(request))):
             raise RateLimitError(wait)
         raise InvalidLinkError
-    require_pace(served, request, name)
+    require_pace(served, name)
     return name
 
 
@@ -94,7 +94,7 @@ def require_person(served: Served, request: Request) -> tuple[str, str]:
     if name is None:
         token = request.cookies.get(served.cookies.worker)
         return require_worker(served, request, token), token or ""
-    require_pace(served, request, name)
+    require_pace(served, name)
     _require_known(served, name)
     return name, f"user {name}"
 
@@ -213,30 +213,28 @@ def choices(served: Served) -> list[tuple[str, str]]:
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
     name, fields, _ = _checked(served, request, body, "task")
-    campaign, address = served.campaign, served.auth.keyed(address_of(request))
+    campaign = served.campaign
     with served.unnamed():
-        task = served.task_of(fields["task"], name)
-        campaign.skip(name, task, fields.get("reason", ""), address=address)
+        campaign.skip(name, served.task_of(fields["task"], name), fields.get("reason", ""))
     return _after(served, request, name, campaign.next(name) if is_for_script(request) else None)
 
 
 def _remark(served: Served, request: Request, body: bytes) -> Response:
     """Keep a comment or a flag, and show the same task again."""
     name, fields, _ = _checked(served, request, body, "task", "kind")
-    campaign, address = served.campaign, served.auth.keyed(address_of(request))
+    campaign = served.campaign
     kind, text = fields["kind"], fields.get("text", "")
     with served.unnamed():
         task = served.task_of(fields["task"], name)
-        add_remark(campaign.store, name, task, kind, text, now=time.time(), address=address)
+        add_remark(campaign.store, name, task, kind, text, now=time.time())
     offer = campaign.next(name) if is_for_script(request) else None
     return _after(served, request, name, offer, served.texts[f"{kind}_sent"])
 
 
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _, answers = _checked(served, request, body)
-    address = served.auth.keyed(address_of(request))
     with served.unnamed():
-        offer = served.campaign.undo(name, answers=answers, address=address)
+        offer = served.campaign.undo(name, answers=answers)
     return _after(served, request, name, offer, served.texts["undone"])
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.skills.skill import Skill
 
-COLUMNS = ("task", "answers", "tells")
-
 
 def suggest_gold_tasks(
     answers: Answers, gold: Gold, skill: Skill, count: int

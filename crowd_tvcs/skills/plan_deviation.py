@@ -50,14 +50,10 @@ def plan_deviation(
     return float(np.sqrt(variance))
 
 
-def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
-    """Add the fact `accuracy_deviation`, from the deviations of a skills table."""
-    known = read_deviations(skills, assignment.plan.table)
-    facts = {
-        **assignment.facts,
-        "accuracy_deviation": plan_deviation(assignment, known[:, 0], known[:, 1:]),
-    }
-    return replace(assignment, facts=facts)
+def with_deviation(assignment: Assignment, known: NDArray[np.float64]) -> Assignment:
+    """Add the fact `accuracy_deviation`, from the deviations of `read_deviations`."""
+    deviation = plan_deviation(assignment, known[:, 0], known[:, 1:])
+    return replace(assignment, facts={**assignment.facts, "accuracy_deviation": deviation})
 
 
 def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:

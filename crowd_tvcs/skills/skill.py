@@ -26,7 +26,6 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.beta_prior import BetaPrior
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, confusion_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
-from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,13 +184,10 @@ class Skill:
         """Return a pandas table of `COLUMNS`; names unchanged."""
         import pandas as pd
 
-        return pd.DataFrame(self._rows(), columns=list(COLUMNS))
+        return pd.DataFrame(self.rows(), columns=list(COLUMNS))
 
-    def rows(self) -> list[tuple[object, ...]]:
-        """Return the same rows for a file: names that look like formulas get an apostrophe."""
-        return [(shield(name), *rest) for name, *rest in self._rows()]
-
-    def _rows(self) -> list[tuple[Any, ...]]:
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows of `COLUMNS`."""
         own = (self.n_gold, self.n_right, self.mean, self.low, self.high, self.deviation)
         columns = (*own, *self.shared.T)
         return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))

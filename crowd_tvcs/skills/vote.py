@@ -32,7 +32,6 @@ from crowd_tvcs.skills.voting.unsupervised import (
     vote_shares,
 )
 from tvcs_core.arguments import array_of
-from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,36 +104,17 @@ class Votes:
         return COLUMNS if self.is_measured else (*COLUMNS, SHARE_COLUMN)
 
     def frame(self) -> pd.DataFrame:
-        """Return a pandas table of `columns`; names unchanged, missing values as None and NaN."""
+        """Return a pandas table of `columns`."""
         import pandas as pd
 
-        return pd.DataFrame(self._rows(), columns=list(self.columns))
+        return pd.DataFrame(self.rows(), columns=list(self.columns))
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return the same rows for a file: names that look like formulas get an apostrophe.
-
-        Missing values are empty cells.
-        """
-        return [
-            (
-                shield(task),
-                "" if label is None else shield(label),
-                _cell(sure),
-                n,
-                *map(_cell, more),
-            )
-            for task, label, sure, n, *more in self._rows()
-        ]
-
-    def _rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows of `columns`; missing values are None and NaN."""
         names = [None if k == UNKNOWN else self.classes[k] for k in self.label_of.tolist()]
         columns = [names, self.confidence.tolist(), self.answers.tolist()]
         columns += [] if self.is_measured else [self.share.tolist()]
         return list(zip(self.tasks, *columns, strict=True))
-
-
-def _cell(number: float) -> float | str:
-    return "" if np.isnan(number) else number
 
 
 def vote(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, case, func, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, write_audit
 from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
@@ -105,19 +105,17 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
         for held in {one.lease for one in workers} - {None, row.id}:
             until = now + settings.lease_seconds
             queries.RENEW(connection, of_task=held, who=who.id, until=until)
-        write_audit(connection, AuditEntry(answer.worker, "answer", answer.task, answer.key), now)
+        write_audit(connection, answer.worker, "answer", answer.task, answer.key, now=now)
     return reason
 
 
 def record_refusal(store: Store, answer: Answer, why: str, now: float) -> None:
     """Record in the audit, once, that an answer was refused, and why."""
-    note = AuditEntry(
-        answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:MAX_REASON_CHARACTERS]
-    )
+    detail = f"{answer.key}: {why}"[:MAX_REASON_CHARACTERS]
     with store.write() as (connection, _, _):
-        is_same = (audit.c.what == REFUSED) & (audit.c.detail == note.detail)
+        is_same = (audit.c.what == REFUSED) & (audit.c.detail == detail)
         if connection.execute(select(audit.c.id).where(is_same).limit(1)).first() is None:
-            write_audit(connection, note, now)
+            write_audit(connection, answer.worker, REFUSED, answer.task, detail, now=now)
 
 
 def refused_keys(store: Store) -> set[str]:

@@ -35,7 +35,6 @@ TOLERANCE = 1e-9  # rounding of a bound
 MAX_QUICK_OUTCOMES = 2**16  # outcomes of a team that are enumerated
 MAX_FINITE = 1e300  # largest price of a file
 
-Floats = NDArray[np.float64]
 Test = tuple[frozenset[str], frozenset[str], int]  # tasks, workers, how many of them
 
 

@@ -3,6 +3,7 @@
 from contextlib import ExitStack, contextmanager
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.actions import origin
 
 
 @contextmanager
@@ -17,3 +18,13 @@ def making(folder, **usual):
             return made[-1]
 
         yield make
+
+
+@contextmanager
+def coming_from(address):
+    """Requests that come from an address, given by its hash."""
+    before = origin.set(address)
+    try:
+        yield
+    finally:
+        origin.reset(before)

@@ -1,5 +1,6 @@
 """The three programs as tests run them: in this process, with words as a shell has them."""
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,9 @@ from tvcs_core import cli as core
 
 def invoke(app: Typer, *words: Any) -> Result:
     """Run a program with these words; the result has its exit code, stdout and stderr."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+    with warnings.catch_warnings():  # of tables, which commands print
+        warnings.filterwarnings("always", category=UserWarning, module=r"crowd_tvcs\.")
+        return CliRunner().invoke(app, [str(word) for word in words])
 
 
 tvcs = partial(invoke, core.app)

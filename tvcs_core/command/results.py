@@ -9,8 +9,6 @@ A command is options, one call, results::
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +26,7 @@ from tvcs_core.files.partial import (
     remove_abandoned_files,
 )
 from tvcs_core.files.record import run_record
-from tvcs_core.files.spreadsheet import shield
+from tvcs_core.files.spreadsheet import csv_text, write_csv
 from tvcs_core.files.tables import write_table
 
 _FORMAT = re.compile(r"([<>])\+?(\d*).*")
@@ -69,8 +67,11 @@ class Results:
         self.record = record
 
     def table(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Write a table; cells stand between commas in a .csv file, between tabs in any other."""
-        write_table(self.folder / name, header, rows, "," if name.endswith(".csv") else "\t")
+        """Write a table: a .csv file by `write_csv`, any other with tabs and its cells as given."""
+        if name.endswith(".csv"):
+            write_csv(self.folder / name, header, rows)
+        else:
+            write_table(self.folder / name, header, rows)
 
     def json(self, name: str, value: Any) -> None:
         """Write a JSON file."""
@@ -212,16 +213,12 @@ def write_rows(
 ) -> None:
     """Write a CSV table to a file, whole or not at all, or to standard output.
 
-    No name in it acts as a formula in a spreadsheet; nobody but its owner may read a file that
-    `is_secret`.
+    Nobody but its owner may read a file that `is_secret`.
     """
-    cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in rows]
     if out is None:
-        page = io.StringIO()
-        csv.writer(page, lineterminator="\n").writerows([header, *cells])
-        print_data(page.getvalue().removesuffix("\n"))
+        print_data(csv_text(header, rows).removesuffix("\n"))
     else:
-        write_whole(out, lambda path: write_table(path, header, cells, ","), is_secret=is_secret)
+        write_whole(out, lambda path: write_csv(path, header, rows), is_secret=is_secret)
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:

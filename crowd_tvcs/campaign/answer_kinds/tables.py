@@ -82,8 +82,8 @@ def read_answers_of_kind(
     leave_out_missing: bool,
 ) -> list[AnswerRecord]:
     """Read answers `task, worker, label`; of comparisons also `worker, left, right, answer`."""
-    table = open_table(path)
-    if kind.name != Preference.name or not _has_sides(table):
+    is_of_pairs = kind.name == Preference.name
+    if not is_of_pairs or not _has_sides(table := open_table(path)):
         return read_lines(path, duplicates, kind.labels, leave_out_missing=leave_out_missing)
     if duplicates is not None:
         raise ValueError("--duplicates is for classes and labels; delete the row of a pair instead")

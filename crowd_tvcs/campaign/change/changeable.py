@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ from sqlalchemy import select
 
 from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
 from crowd_tvcs.campaign.change.payout import Payout
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.entries import check_text
-from crowd_tvcs.campaign.settings import check_range
+from crowd_tvcs.campaign.settings import check_range, moment_of
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_type, items_of
@@ -26,9 +25,7 @@ class Changeable:
 
     store: Store
 
-    def settle(
-        self, task: str, label: str | None, *, now: float | None = None, address: str | None = None
-    ) -> None:
+    def settle(self, task: str, label: str | None, *, now: float | None = None) -> None:
         """Settle the label of a task, which is closed with it; None takes that back.
 
         The label is the result with confidence 1, and gold; no measure of the crowd counts it,
@@ -43,12 +40,11 @@ class Changeable:
 
         check_text("task", task)
         check_text("label", label, or_none=True)
-        check_text("address", address, or_none=True)
-        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
+        moment = moment_of(now)
         with self.store.write() as (connection, settings, _):
             settle_label(connection, settings, task, label)
             detail = "taken back" if label is None else label
-            write_audit(connection, AuditEntry(OPERATOR, "settle", task, detail, address), moment)
+            write_audit(connection, OPERATOR, "settle", task, detail, now=moment)
 
     def review_tasks(
         self,
@@ -57,7 +53,6 @@ class Changeable:
         value: float | None = None,
         target: float | None = None,
         close: bool = False,
-        address: str | None = None,
     ) -> list[TaskStatus]:
         """Judge for every task whether a further label is worth its price.
 
@@ -79,7 +74,6 @@ class Changeable:
         from crowd_tvcs.campaign.tasks import set_closed
 
         check_type("close", close, bool)
-        check_text("address", address, or_none=True)
         if min_gain is not None:
             check_range("min_gain", min_gain, 0.0, 1.0)
         if value is not None:
@@ -96,16 +90,13 @@ class Changeable:
             names = [one.task for one in found if one.verdict == "not worth it"]
             set_closed(connection, names, 1)
             for name in names:
-                write_audit(
-                    connection, AuditEntry(OPERATOR, "close", name, "not worth it", address)
-                )
+                write_audit(connection, OPERATOR, "close", name, "not worth it")
         return found
 
-    def reopen(self, *, address: str | None = None) -> int:
+    def reopen(self) -> int:
         """Open all closed tasks again, but settled ones; how many they were."""
         from crowd_tvcs.campaign.tasks import set_closed
 
-        check_text("address", address, or_none=True)
         with self.store.write() as (connection, _, _):
             closed = select(schema.task.c.name).where(
                 schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
@@ -113,7 +104,7 @@ class Changeable:
             names = sorted(connection.scalars(closed))
             set_closed(connection, names, 0)
             for name in names:
-                write_audit(connection, AuditEntry(OPERATOR, "reopen", name, None, address))
+                write_audit(connection, OPERATOR, "reopen", name)
         return len(names)
 
     def payouts(self) -> list[Payout]:
@@ -123,9 +114,7 @@ class Changeable:
         with self.store.read() as (connection, settings):
             return list_payouts(connection, settings)
 
-    def mark_paid(
-        self, payouts: Iterable[Payout], *, now: float | None = None, address: str | None = None
-    ) -> int:
+    def mark_paid(self, payouts: Iterable[Payout], *, now: float | None = None) -> int:
         """Record the sums due by `payouts` as paid; return the number of people.
 
         Raises
@@ -139,12 +128,11 @@ class Changeable:
         for one in given:
             if not isinstance(one, Payout):
                 raise TypeError(f"payouts must be those of Campaign.payouts, found {one!r:.60}")
-        check_text("address", address, or_none=True)
-        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
-        with self.store.write() as (connection, settings, _):
-            number, amount = record_payments(connection, settings, given, moment)
+        moment = moment_of(now)
+        with self.store.write() as (connection, _, _):
+            number, amount = record_payments(connection, given, moment)
             detail = f"{number} people, {amount:.12g}"
-            write_audit(connection, AuditEntry(OPERATOR, "pay", None, detail, address), moment)
+            write_audit(connection, OPERATOR, "pay", None, detail, now=moment)
         return number
 
     def change(
@@ -164,7 +152,6 @@ class Changeable:
         task_caps: Mapping[str, int | None] | None = None,
         task_minimums: Mapping[str, int] | None = None,
         now: float | None = None,
-        address: str | None = None,
     ) -> list[str]:
         """Change settings while people label, all or none; each change is in the audit.
 
@@ -188,8 +175,6 @@ class Changeable:
             Minimum numbers of workers of single tasks.
         now
             As for all methods of the desk.
-        address
-            Likewise.
 
         Returns
         -------
@@ -221,11 +206,9 @@ class Changeable:
             task_caps={} if task_caps is None else task_caps,
             task_minimums={} if task_minimums is None else task_minimums,
         )
-        check_text("address", address, or_none=True)
-        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
+        moment = moment_of(now)
         with self.store.write() as (connection, settings, _):
             notes = apply_changes(connection, settings, wanted, moment)
             for task, detail in notes:
-                entry = AuditEntry(OPERATOR, "change", task, detail, address)
-                write_audit(connection, entry, moment)
+                write_audit(connection, OPERATOR, "change", task, detail, now=moment)
         return [detail if task is None else f"task {task!r}, {detail}" for task, detail in notes]

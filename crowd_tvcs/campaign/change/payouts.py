@@ -41,7 +41,7 @@ def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
 
 
 def record_payments(
-    connection: Connection, settings: Settings, payouts: Sequence[Payout], now: float
+    connection: Connection, payouts: Sequence[Payout], now: float
 ) -> tuple[int, float]:
     """Record the sums due as paid; return the number of people and the amount.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itsdangerous import BadSignature, Signer
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.schema import access, worker
@@ -70,7 +70,7 @@ class Links:
             ]
             if rows:
                 connection.execute(insert(access), rows)
-            write_audit(connection, AuditEntry(OPERATOR, "links", detail=f"{len(rows)} made"), now)
+            write_audit(connection, OPERATOR, "links", detail=f"{len(rows)} made", now=now)
         return tokens
 
     def new_token(self) -> str:
@@ -96,7 +96,7 @@ class Links:
                     .values(revoked=now)
                 )
                 revoked += found.rowcount
-                write_audit(connection, AuditEntry(OPERATOR, "revoke", detail=name), now)
+                write_audit(connection, OPERATOR, "revoke", detail=name, now=now)
         return revoked
 
     def holder(self, token: str) -> str | None:

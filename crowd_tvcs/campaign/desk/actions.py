@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, update
@@ -22,28 +21,35 @@ from crowd_tvcs.campaign.tasks import count, settle
 OPERATOR = "operator"
 acting: ContextVar[str] = ContextVar("acting", default=OPERATOR)
 """Name in the audit of the operator who acts in this context; a desk may have several."""
+origin: ContextVar[str | None] = ContextVar("origin", default=None)
+"""Hash of the address that the request of this context came from, for the audit."""
 MAX_REASON_CHARACTERS = 500
 """Most characters of a reason that are kept."""
 
 
-@dataclass(frozen=True)
-class AuditEntry:
-    """An entry of the audit: actor, action, task, reason, and a hash of the address."""
+def write_audit(
+    connection: Connection,
+    who: str,
+    what: str,
+    task: str | None = None,
+    detail: str | None = None,
+    *,
+    now: float | None = None,
+    address: str | None = None,
+) -> None:
+    """Add an entry to the audit, in the transaction of its action.
 
-    who: str
-    what: str
-    task: str | None = None
-    detail: str | None = None
-    address: str | None = None
-
-
-def write_audit(connection: Connection, note: AuditEntry, now: float | None = None) -> None:
-    """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
-    now = time.time() if now is None else now
-    who = acting.get() if note.who == OPERATOR else note.who
-    detail = (note.detail or "")[:MAX_REASON_CHARACTERS] or None
-    values = vars(note) | {"who": who, "detail": detail}
-    queries.NOTE(connection, at=now, **values)
+    `now` is the clock's time if it is None, and `address` the `origin`.
+    """
+    queries.NOTE(
+        connection,
+        at=time.time() if now is None else now,
+        who=acting.get() if who == OPERATOR else who,
+        what=what,
+        task=task,
+        detail=(detail or "")[:MAX_REASON_CHARACTERS] or None,
+        address=address or origin.get(),
+    )
 
 
 def skip(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 
 from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.desk import actions
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, shown_label, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, shown_label, write_audit
 from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
 from crowd_tvcs.campaign.offers import NextTask
-from crowd_tvcs.campaign.settings import check_range, count_of
+from crowd_tvcs.campaign.settings import count_of, moment_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings
@@ -26,8 +25,7 @@ from tvcs_core.arguments import check_type, items_of
 class Desk:
     """The methods of a `Campaign` on single tasks; see there.
 
-    Every `now` is a time in seconds since 1970, None for the clock's. `address` is the origin of a
-    change for the audit, preferably hashed.
+    Every `now` is a time in seconds since 1970, None for the clock's.
     """
 
     store: Store
@@ -65,7 +63,7 @@ class Desk:
             If `now` is no time.
         """
         check_text("worker", worker)
-        moment = _moment(now)
+        moment = moment_of(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
             offer = offers.offer(connection, settings, found, worker, moment, self._policy)
@@ -88,7 +86,7 @@ class Desk:
             If the pair was never given out, has another answer, or its slot went to another.
         """
         _check_pair(worker, task)
-        moment = _moment(now)
+        moment = moment_of(now)
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
@@ -100,7 +98,7 @@ class Desk:
     ) -> tuple[SubmissionResult, NextTask]:
         """Submit an answer and lease the next task, in one go; errors as for `submit`."""
         _check_pair(worker, task)
-        moment = _moment(now)
+        moment = moment_of(now)
         answer = (worker, task, label)
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
@@ -146,7 +144,6 @@ class Desk:
         reason: str = "",
         *,
         now: float | None = None,
-        address: str | None = None,
     ) -> None:
         """Give a task up that is leased or issued to a worker; they are never offered it again.
 
@@ -160,13 +157,11 @@ class Desk:
         """
         _check_pair(worker, task)
         check_text("reason", reason, or_none=True)
-        check_text("address", address, or_none=True)
-        moment = _moment(now)
+        moment = moment_of(now)
         first = leases.before_submit(worker, task)
-        note = AuditEntry(worker, "skip", task, reason, address)
         with self.store.write(*first) as (connection, settings, found):
             if actions.skip(connection, settings, found, worker, task):
-                write_audit(connection, note, moment)
+                write_audit(connection, worker, "skip", task, reason, now=moment)
 
     def undo(
         self,
@@ -174,7 +169,6 @@ class Desk:
         *,
         answers: int | None = None,
         now: float | None = None,
-        address: str | None = None,
     ) -> NextTask:
         """Take back a worker's last answer, unless it has been used since.
 
@@ -190,36 +184,25 @@ class Desk:
         """
         check_text("worker", worker)
         answers = count_of("answers", answers)
-        check_text("address", address, or_none=True)
-        moment = _moment(now)
+        moment = moment_of(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
             shown = self.gold_first if self.gold_feedback else 0
             offer = actions.undo(connection, settings, found, worker, moment, answers, shown)
-            write_audit(connection, AuditEntry(worker, "undo", offer.task, None, address), moment)
+            write_audit(connection, worker, "undo", offer.task, now=moment)
             settings = queries.SETTINGS.only(connection)
         self._learn_if(is_due(settings.dependence, settings.answers))
         return offer
 
-    def pause(
-        self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
-    ) -> None:
+    def pause(self, is_paused: bool = True, *, now: float | None = None) -> None:
         """Hand out no task until `pause(False)`; answers to pending tasks are taken."""
         check_type("is_paused", is_paused, bool)
-        check_text("address", address, or_none=True)
-        note = AuditEntry(OPERATOR, "pause" if is_paused else "resume", address=address)
         with self.store.write() as (connection, _, _):
             queries.PAUSE(connection, is_paused=int(is_paused))
-            write_audit(connection, note, _moment(now))
+            what = "pause" if is_paused else "resume"
+            write_audit(connection, OPERATOR, what, now=moment_of(now))
 
-    def block(
-        self,
-        worker: str,
-        is_blocked: bool = True,
-        *,
-        now: float | None = None,
-        address: str | None = None,
-    ) -> None:
+    def block(self, worker: str, is_blocked: bool = True, *, now: float | None = None) -> None:
         """Give a worker no more tasks, by `next` or in a round, until `block(worker, False)`.
 
         Answers to their pending tasks are accepted.
@@ -231,15 +214,13 @@ class Desk:
         """
         check_text("worker", worker)
         check_type("is_blocked", is_blocked, bool)
-        check_text("address", address, or_none=True)
         what = "block" if is_blocked else "unblock"
-        note = AuditEntry(OPERATOR, what, detail=worker, address=address)
         with self.store.write() as (connection, _, _):
             if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
                 raise RejectedError(f"there is no worker {worker!r} in this campaign")
             if not is_blocked:
                 queries.RECALL(connection)
-            write_audit(connection, note, _moment(now))
+            write_audit(connection, OPERATOR, what, detail=worker, now=moment_of(now))
 
     def close_tasks(
         self,
@@ -247,7 +228,6 @@ class Desk:
         is_closed: bool = True,
         *,
         now: float | None = None,
-        address: str | None = None,
     ) -> None:
         """Close or reopen tasks; pending answers are still taken.
 
@@ -262,7 +242,6 @@ class Desk:
         for name in given:
             check_text("name of a task", name)
         check_type("is_closed", is_closed, bool)
-        check_text("address", address, or_none=True)
         names, what = sorted(given), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
@@ -273,16 +252,10 @@ class Desk:
                     raise RejectedError(
                         f"task {name!r} is settled, so it stays closed; take its label back first"
                     )
-                write_audit(
-                    connection, AuditEntry(OPERATOR, what, name, None, address), _moment(now)
-                )
+                write_audit(connection, OPERATOR, what, name, now=moment_of(now))
             set_closed(connection, names, int(is_closed))
 
 
 def _check_pair(worker: str, task: str) -> None:
     check_text("worker", worker)
     check_text("task", task)
-
-
-def _moment(now: float | None) -> float:
-    return time.time() if now is None else check_range("now", now, 0.0, 1e12)

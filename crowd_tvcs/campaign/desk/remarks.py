@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import write_audit
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.campaign.store.store import Store
@@ -28,9 +28,7 @@ class Remark:
     when: float
 
 
-def add_remark(
-    store: Store, worker: str, task: str, kind: str, text: str, *, now: float, address: str | None
-) -> None:
+def add_remark(store: Store, worker: str, task: str, kind: str, text: str, *, now: float) -> None:
     """Keep a comment or a flag; the caller knows that the worker saw the task.
 
     Raises
@@ -46,7 +44,7 @@ def add_remark(
     with store.write() as (connection, _, _):
         if connection.execute(select(func.count()).where(*mine)).scalar_one() >= MAX_REMARKS:
             raise RejectedError(f"there are {MAX_REMARKS} remarks of yours on this task already")
-        write_audit(connection, AuditEntry(worker, kind, task, text.strip(), address), now)
+        write_audit(connection, worker, kind, task, text.strip(), now=now)
 
 
 def remarks_of(

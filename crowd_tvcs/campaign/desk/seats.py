@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.campaign.desk.access import Links, hashed
-from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import write_audit
 from crowd_tvcs.campaign.entries import Worker
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store import queries
@@ -69,9 +69,7 @@ def is_seated(links: Links, name: str) -> bool:
     return found is not None
 
 
-def take_seat(
-    links: Links, name: str, rules: SeatRules, *, consent: str, now: float, address: str | None
-) -> str:
+def take_seat(links: Links, name: str, rules: SeatRules, *, consent: str, now: float) -> str:
     """Give a person a seat and return the token of their link.
 
     The caller has checked the id, and its signature where ids are signed. Such an id is let in
@@ -103,7 +101,7 @@ def take_seat(
         made = {"worker_id": who, "token_hash": hashed(token), "made": now}
         connection.execute(insert(access).values(made))
         text = hashlib.sha256(consent.encode()).hexdigest()[:16] if consent else "no text"
-        write_audit(connection, AuditEntry(name, "sign up", None, f"consent {text}", address), now)
+        write_audit(connection, name, "sign up", None, f"consent {text}", now=now)
     return token
 
 

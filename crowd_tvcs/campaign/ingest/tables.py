@@ -20,7 +20,7 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
-from crowd_tvcs.answers.quality import Quality, read_quality
+from crowd_tvcs.answers.quality import Quality, quality_of
 from crowd_tvcs.answers.rows import (
     TASK_COLUMNS,
     check_costs,
@@ -93,7 +93,7 @@ def read_qualities(path: Path) -> Qualities:
     table = open_table(path)
     header = table.rows[0]
     if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
-        return read_quality(path).quality
+        return quality_of(table).quality
     worker, at = find(table, [WORKER, QUALITY])
     out = {}
     for name, r in rows_by_name(table, worker).items():

@@ -58,8 +58,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     with open_campaign(store, out) as campaign:
         state = campaign.state()
     if (votes := vote_by_kind(state)) is not None:
-        rows = [["" if cell is None else cell for cell in row] for row in votes.rows]
-        write_rows(out, list(votes.columns), rows)
+        write_rows(out, list(votes.columns), votes.rows)
         for sentence in votes.sentences:
             print_message(sentence)
         return

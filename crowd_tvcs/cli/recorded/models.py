@@ -212,7 +212,6 @@ def _write(
     from crowd_tvcs.models import deferral
     from crowd_tvcs.models.mixes import SUBSET_COLUMNS
     from crowd_tvcs.models.plans import PLAN_COLUMNS, confirmed
-    from tvcs_core.files.spreadsheet import shield
 
     with results("crowd-tvcs models", given, layout=layout) as out:
         rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
@@ -221,7 +220,7 @@ def _write(
         out.table("tasks.csv", handed.columns, handed.rows())
         out.table("priors.csv", *handed.priors())
         if mixes:
-            cells = [[shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in mixes]
+            cells = [["+".join(one.models), *list(vars(one).values())[1:]] for one in mixes]
             out.table("subsets.csv", SUBSET_COLUMNS, cells)
         if plans:
             marks: list[bool | None] = [None] * len(plans)
@@ -231,10 +230,9 @@ def _write(
             priced = [one.row(is_confirmed=is_in) for one, is_in in zip(plans, marks, strict=True)]
             out.table("plans.csv", PLAN_COLUMNS, priced)
         if people is not None:
-            tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]
+            tasks = [handed.models.answers.tasks[j] for j in handed.tasks.tolist()]
             values = people.quality(people.skill.mean)[:, handed.tasks].tolist()
-            pairs = zip(people.skill.workers, values, strict=True)
-            good = [[shield(name), *row] for name, row in pairs]
+            good = [[name, *row] for name, row in zip(people.skill.workers, values, strict=True)]
             out.table("quality.csv", ["worker", *tasks], good)
         out.table("people.csv", *_people_table(who))
         out.json("summary.json", _summary(handed))
@@ -242,15 +240,11 @@ def _write(
 
 def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
     """Return the people and their caps, costs and groups, as assign and campaign read them."""
-    from tvcs_core.files.spreadsheet import shield
-
     names = sorted(who.people)
     known = [who.rows.get(name, {}) for name in names]
     some = [c for c in ("max_tasks", "cost", "group") if any(c in row for row in known)]
     cells = [[row.get(column, "") for column in some] for row in known]
-    cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in cells]
-    rows = [[shield(name), *row] for name, row in zip(names, cells, strict=True)]
-    return ["worker", *some], rows
+    return ["worker", *some], [[name, *row] for name, row in zip(names, cells, strict=True)]
 
 
 def _summary(handed: DeferredTasks) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import Cleaning, class_names, warn_labels, warn_names
-from crowd_tvcs.cli.recorded.scale import cells
 from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -91,9 +90,9 @@ def multilabel(given: MultilabelOptions) -> None:
         sentences.insert(0, warning)
     with results("crowd-tvcs multilabel", given, seed=given.seed, layout=data.layout) as out:
         rows = votes.task_rows(given.separator, given.none)
-        out.table("labels.csv", TASK_COLUMNS, map(cells, rows))
-        out.table("claims.csv", LABEL_COLUMNS, map(cells, votes.label_rows()))
-        out.table("workers.csv", WORKER_COLUMNS, map(cells, votes.worker_rows()))
+        out.table("labels.csv", TASK_COLUMNS, rows)
+        out.table("claims.csv", LABEL_COLUMNS, votes.label_rows())
+        out.table("workers.csv", WORKER_COLUMNS, votes.worker_rows())
         out.json(
             "summary.json",
             {

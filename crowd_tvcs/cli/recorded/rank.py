@@ -157,14 +157,13 @@ def _write(
     given: RankOptions, found: Ranking, chosen: NextPairs | None, sentences: list[str]
 ) -> None:
     from crowd_tvcs.answer_kinds.ranking import ITEM_COLUMNS, PAIR_COLUMNS, WORKER_COLUMNS
-    from crowd_tvcs.cli.recorded.scale import cells
 
     with results("crowd-tvcs rank", given, seed=given.seed, layout=found.data.layout) as out:
-        out.table("items.csv", ITEM_COLUMNS, map(cells, found.item_rows()))
-        out.table("pairs.csv", PAIR_COLUMNS, map(cells, found.pair_rows()))
-        out.table("workers.csv", WORKER_COLUMNS, map(cells, found.worker_rows()))
+        out.table("items.csv", ITEM_COLUMNS, found.item_rows())
+        out.table("pairs.csv", PAIR_COLUMNS, found.pair_rows())
+        out.table("workers.csv", WORKER_COLUMNS, found.worker_rows())
         if chosen is not None:
-            out.table("next.csv", NEXT_COLUMNS, map(cells, chosen.pairs))
+            out.table("next.csv", NEXT_COLUMNS, chosen.pairs)
         out.json("summary.json", _summary(found, chosen, sentences))
 
 

@@ -39,8 +39,8 @@ def vote_by_scale(
         inputs=[answers, gold],
         layout=table.layout,
     ) as out:
-        out.table("labels.csv", LABEL_COLUMNS, map(cells, votes.rows()))
-        out.table("workers.csv", WORKER_COLUMNS, map(cells, votes.worker_rows()))
+        out.table("labels.csv", LABEL_COLUMNS, votes.rows())
+        out.table("workers.csv", WORKER_COLUMNS, votes.worker_rows())
         out.json("summary.json", _summary(votes, sentences))
     for sentence in sentences:
         print_message(sentence)
@@ -53,13 +53,6 @@ def _read(
     if gold is None:
         return read_alone(answers, scale, cleaning), None
     return read_with_gold(answers, gold, scale, cleaning)
-
-
-def cells(row: tuple[Any, ...]) -> list[Any]:
-    """Return the cells of a row for a file: None is empty, and no name acts as a formula."""
-    from tvcs_core.files.spreadsheet import shield
-
-    return ["" if x is None else shield(x) if isinstance(x, str) else x for x in row]
 
 
 def _summary(votes: ScaleVotes, sentences: list[str]) -> dict[str, Any]:

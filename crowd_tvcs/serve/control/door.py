@@ -1,7 +1,5 @@
 """Let nobody but the operator in, and lead them back with a message."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from crowd_tvcs.campaign.desk.actions import acting
 from crowd_tvcs.serve.control.accounts import RIGHTS, Account
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried
-from tvcs_core.files.spreadsheet import shield
+from tvcs_core.files.spreadsheet import csv_text
 
 
 class NotLoggedInError(Exception):
@@ -95,9 +93,5 @@ def require_rights(account: Account, rights: Iterable[str]) -> None:
 
 def csv_answer(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Response:
     """Return a table as a file to save."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([[shield(x) if isinstance(x, str) else x for x in row] for row in rows])
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(csv_text(header, rows), media_type="text/csv; charset=utf-8", headers=headers)

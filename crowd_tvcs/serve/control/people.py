@@ -13,7 +13,6 @@ from crowd_tvcs.serve.control.accounts import ACT, PAY
 from crowd_tvcs.serve.control.door import Door, csv_answer
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
-from crowd_tvcs.serve.pages import address_of
 
 PAYOUT_COLUMNS = ("worker", "answers", "gold", "right", "cost", "earned", "paid", "due", "code")
 SHOWN: dict[str, Callable[[WorkerActivity], bool]] = {
@@ -41,7 +40,7 @@ ORDERS: dict[str, Callable[[WorkerActivity], Any]] = {
 
 def add_people(routes: APIRouter, door: Door) -> None:
     """Add the list, the page of a worker, and its forms."""
-    served, campaign = door.served, door.served.campaign
+    campaign = door.served.campaign
     store = campaign.store
 
     @routes.get("/people")
@@ -84,9 +83,8 @@ def add_people(routes: APIRouter, door: Door) -> None:
         most: Annotated[str, Form(max_length=20)] = "",
     ) -> Response:
         door.form(request, form, ACT)
-        address = served.auth.keyed(address_of(request))
         wanted = {name: read_number("the most tasks", most, int)}
-        found = campaign.change(worker_caps=wanted, address=address)
+        found = campaign.change(worker_caps=wanted)
         changes = "; ".join(found) or "nothing was changed"
         return door.done(changes, path_of("/operator/person", name=name))
 
@@ -99,7 +97,7 @@ def add_people(routes: APIRouter, door: Door) -> None:
     def pay(request: Request, form: Annotated[str, Form()]) -> Response:
         door.form(request, form, PAY)
         found = campaign.payouts()
-        campaign.mark_paid(found, address=served.auth.keyed(address_of(request)))
+        campaign.mark_paid(found)
         return _table(found)
 
 

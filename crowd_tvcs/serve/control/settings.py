@@ -13,7 +13,6 @@ from crowd_tvcs.campaign.change.changes import NEVER_NONE
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.serve.control.accounts import ACT
 from crowd_tvcs.serve.control.door import Door
-from crowd_tvcs.serve.pages import address_of
 
 Number = TypeVar("Number", int, float)
 Text = Annotated[str, Form(max_length=40)]
@@ -84,8 +83,7 @@ def add_settings(routes: APIRouter, door: Door) -> None:
             wanted["new_classes"] = added
         if not wanted:
             return door.done("nothing was changed", "/operator/settings")
-        address = door.served.auth.keyed(address_of(request))
-        found = campaign.change(**wanted, address=address)
+        found = campaign.change(**wanted)
         door.served.forget_classes()
         return door.done("; ".join(found) or "nothing was changed", "/operator/settings")
 

@@ -10,7 +10,6 @@ from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
 from crowd_tvcs.serve.control.door import Door
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
-from crowd_tvcs.serve.pages import address_of
 
 Name = Annotated[str, Form(max_length=2000)]
 
@@ -48,9 +47,8 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         what: Annotated[str, Form(max_length=40)] = "settle",
     ) -> Response:
         door.form(request, form, ACT)
-        address = served.auth.keyed(address_of(request))
         is_back = what == "take back"
-        campaign.settle(name, None if is_back else label, address=address)
+        campaign.settle(name, None if is_back else label)
         outcome = "the answers decide again" if is_back else "the task was settled"
         return door.done(outcome, path_of("/operator/task", name=name))
 
@@ -63,11 +61,9 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         most: Annotated[str, Form(max_length=20)] = "",
     ) -> Response:
         door.form(request, form, ACT)
-        address = served.auth.keyed(address_of(request))
         found = campaign.change(
             task_caps={name: read_number("the most workers", most, int)},
             task_minimums={name: read_number("the least workers", least, int) or 0},
-            address=address,
         )
         changes = "; ".join(found) or "nothing was changed"
         return door.done(changes, path_of("/operator/task", name=name))

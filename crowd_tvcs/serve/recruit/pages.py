@@ -73,10 +73,7 @@ def router(served: Served) -> APIRouter:
         if not cookie or not served.is_form_of(f"{cookie} {name}", form):
             raise RejectedError("this page has expired; open your link again")
         _require_right(served, rules, name, key)
-        address = served.auth.keyed(address_of(request))
-        token = take_seat(
-            served.links, name, rules.rules, consent=rules.consent, now=time.time(), address=address
-        )
+        token = take_seat(served.links, name, rules.rules, consent=rules.consent, now=time.time())
         answer = RedirectResponse(f"{served.root}/", status_code=303)
         answer.delete_cookie(served.cookies.join, path=served.root or "/")
         set_worker(served, answer, token)

@@ -13,6 +13,7 @@ from tvcs_core.files import folders
 from tvcs_core.files.folders import output_folder, write_json, write_whole
 from tvcs_core.files.page import fill_page
 from tvcs_core.files.record import run_record
+from tvcs_core.files.spreadsheet import csv_text, unshield, write_csv
 from tvcs_core.files.tables import read_names, read_table, write_table
 
 
@@ -121,6 +122,15 @@ def test_a_table_that_was_written_reads_as_it_was(tmp_path):
     rows = [["a\tb", 'say "no"'], ["007", "x,y"]]
     write_table(tmp_path / "t.tsv", ["x", "y"], rows)
     assert read_table(tmp_path / "t.tsv").rows == [["x", "y"], *rows]
+
+
+def test_no_cell_of_a_csv_file_is_a_formula_and_missing_ones_are_empty(tmp_path):
+    header, rows = ["task", "=x"], [["+t", -1.5], ["-3", None], ["'=y", float("nan")], ["a,b", 0]]
+    write_csv(tmp_path / "t.csv", header, rows)
+    text = "task,'=x\n'+t,-1.5\n-3,\n''=y,\n\"a,b\",0\n"
+    assert (tmp_path / "t.csv").read_text() == csv_text(header, rows) == text
+    again = read_table(tmp_path / "t.csv").rows
+    assert [unshield(row[0]) for row in again] == ["task", *(row[0] for row in rows)]
 
 
 def fill(folder):

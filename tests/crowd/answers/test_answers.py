@@ -103,6 +103,7 @@ def test_other_columns_are_ignored_and_reported(tmp_path):
     assert answers.size == 2
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of such names
 def test_names_stay_as_they_are_there_and_back(tmp_path):
     rows = [("007", "NA", "=1+1"), ("7", "-3", "Nan"), ("=x", "a,b", "1e5"), ("'=y", "é", "Nan")]
     answers = Answers.of(rows)

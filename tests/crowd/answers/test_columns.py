@@ -16,6 +16,7 @@ from crowd_tvcs.answers.columns import (
     Column,
     names_in,
     open_exactly,
+    open_table,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.gold import Gold
@@ -27,8 +28,8 @@ from crowd_tvcs.answers.rows import (
     read_count,
     read_name,
     read_probability,
-    read_rows,
     read_worker_rows,
+    rows_of,
 )
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
@@ -116,8 +117,8 @@ def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(t
 
 @every_column
 def test_a_missing_column_is_reported_in_the_same_words(table, name, column):
-    if (name, column) == ("campaign qualities", QUALITY):
-        return  # such a table is a wide one
+    if (name, column) in (("campaign qualities", QUALITY), ("quality", TASK)):
+        return  # such a table is a wide one, or has a message of its own
     lines = [line.split(",") for line in READERS[name][1].splitlines()]
     at = lines[0].index(column.name)
     table.write_text("".join(",".join(c[:at] + c[at + 1 :]) + "\n" for c in lines))
@@ -235,7 +236,9 @@ def test_a_table_of_other_columns_than_a_command_writes_is_refused_at_its_first_
 
 def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
     (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2,0.5\nbob,,1\n")
-    found = read_rows(tmp_path / "w.csv", WORKER, {"max_tasks": read_count, "p": read_probability})
+    found = rows_of(
+        open_table(tmp_path / "w.csv"), WORKER, {"max_tasks": read_count, "p": read_probability}
+    )
     assert found == {"ann": {"max_tasks": 2, "p": 0.5}, "bob": {"p": 1.0}}
 
 
@@ -249,7 +252,7 @@ def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
 def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, expected):
     (tmp_path / "w.csv").write_text(f"worker,x\nann,{cell}\n")
     with pytest.raises(DataError, match=expected):
-        read_rows(tmp_path / "w.csv", WORKER, {"x": read})
+        rows_of(open_table(tmp_path / "w.csv"), WORKER, {"x": read})
 
 
 def test_nobody_works_for_nothing_where_another_has_a_cost(tmp_path):
@@ -326,8 +329,9 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
-        ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),
-        ("minutes", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
+        ("minutes", "1", "$2", "must be a number of minutes without a unit, found '$2'"),
+        ("minutes", "1", "5 MIN", "must be a number of minutes without a unit, found '5 MIN'"),
+        ("minutes", "1", '"1,5"', "without a unit, found '1,5'; that is a decimal comma"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
         ("minutes", "1", "5 DAY", "must be a finite number >= 0, found '5 DAY'"),
     ],
@@ -343,7 +347,7 @@ def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message
 def test_a_probability_may_be_in_per_cent(tmp_path, cell, value):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")
-    assert read_rows(path, TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
+    assert rows_of(open_table(path), TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
 
 
 @pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%"])
@@ -351,7 +355,7 @@ def test_what_is_no_share_of_a_hundred_is_refused(tmp_path, cell):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")
     with pytest.raises(DataError, match=r"must be a probability in \[0, 1\], found"):
-        read_rows(path, TASK, {"prior": read_probability})
+        rows_of(open_table(path), TASK, {"prior": read_probability})
 
 
 def test_a_table_is_refused_by_its_shape_before_its_cells_are_read(tmp_path, monkeypatch):
@@ -385,3 +389,14 @@ def test_a_line_of_a_wide_table_that_is_the_mean_of_the_others_is_no_worker_and_
         read_quality(path)
     path.write_text(f"worker,t1,t2,{name}\nann,.6,.9,.9\nben,.7,.8,.75\n")
     assert read_quality(path).quality.tasks == ("t1", "t2", name)  # called so by chance
+
+
+@pytest.mark.parametrize(
+    "text", ["worker,quality\nann,.9\n", "worker,gold,right,quality,low\nann,3,2,.7,.5\n"]
+)
+def test_a_quality_per_worker_is_no_quality_table(tmp_path, text):
+    path = tmp_path / "q.csv"
+    path.write_text(text)
+    message = "q.csv:1: has a quality per worker, must have one per worker and task: .* quality.csv"
+    with pytest.raises(DataError, match=message):
+        read_quality(path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.answers.answers import read_gold
+from crowd_tvcs.answers.answers import read_answers, read_gold
 from crowd_tvcs.answers.label_typos import (
     is_likely_typo,
     review_labels,
@@ -184,3 +184,17 @@ def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():
     for name in ("Total", "MEAN", "overall"):
         (message,) = warn_similar_names("task", ["t1", name])
         assert f"'{name}' is taken for the name of a task; if the row sums up" in message
+
+
+def test_python_warns_of_labels_and_names_as_commands_do(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("task,worker,label\nt1,ann,Yes\nt1,bob,No\nt2,Ann,yes\n")
+    with pytest.warns(UserWarning, match="count as") as found:
+        read_answers(path)
+    labels, workers = [str(one.message) for one in found]
+    assert labels.startswith("answers have the labels 'Yes' (1) and 'yes' (1)")
+    assert workers.startswith("the workers 'Ann' (1) and 'ann' (1)")
+    assert {one.filename for one in found} == {__file__}
+    with pytest.warns(UserWarning, match="the workers") as found:
+        read_answers(path, ["Yes", "No", "yes"])
+    assert len(found) == 1  # classes that are named are meant

@@ -152,6 +152,7 @@ def test_times_of_answers_made_in_python_are_checked():
         Answers.of(rows, seconds=[1, 0])
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of such names
 def test_answers_in_a_workbook_keep_their_names_and_times(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -184,6 +184,7 @@ TABLES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of such names
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("cell", ["nan", "#REF!", "1.23457E+17", "None"])
 def test_every_table_judges_names_and_the_remedy_works(name, cell, tmp_path):
@@ -326,6 +327,7 @@ def test_ratings_with_decimals_are_refused_and_rounding_them_works(tmp_path):
     assert len(read_answers(write(path, rows), classes=sorted({k for *_, k in rows})).classes) == 27
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of such names
 def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -7,6 +7,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign import Task, Worker
 from crowd_tvcs.campaign.store.schema import UNLIMITED
+from tests.makers.campaigns import coming_from
 
 GOLD = {"g1": "1", "g2": "0"}
 
@@ -157,16 +158,18 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
 
 def test_the_audit_says_what_was_added(begin):
     campaign = begin(gold=GOLD, prior=0.5)
-    campaign.add(
-        workers=["x"], tasks=["u", "v"], qualities={"x": 0.6}, gold={"g3": "1"},
-        gold_answers=[("g1", "ann", "1")], address="hash",
-    )  # fmt: skip
+    with coming_from("hash"):
+        campaign.add(
+            workers=["x"], tasks=["u", "v"], qualities={"x": 0.6}, gold={"g3": "1"},
+            gold_answers=[("g1", "ann", "1")],
+        )  # fmt: skip
     message = "1 workers, 2 tasks, 1 gold labels, 1 gold answers, qualities"
     query = "SELECT who, what, task, detail, address FROM audit"
     assert rows(campaign, query) == [("operator", "add", None, message, "hash")]
     campaign.close_tasks(["u"])
     campaign.add(tasks=["w"])
-    assert campaign.reopen(address="x") == 1
+    with coming_from("x"):
+        assert campaign.reopen() == 1
     assert rows(campaign, "SELECT closed, wanted FROM task WHERE name = 'u'") == [(0, 1)]
     assert rows(campaign, query)[1:] == [
         ("operator", "close", "u", None, None),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -434,3 +435,27 @@ def test_a_vote_over_more_labels_than_fit_into_memory_is_refused_first(tmp_path,
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32)
     assert crowd_tvcs("vote", path, "--out", tmp_path / "out").exit_code == 0
+
+
+def test_no_command_writes_a_name_that_is_a_formula(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"=t{j},{w},{'+a' if (i + j) % 3 else '@b'}" for j in range(9) for i, w in enumerate("-@=")
+    ]
+    Path("a.csv").write_text("\n".join(["task,worker,label", *rows, ""]))
+    Path("g.csv").write_text("task,label\n=t0,+a\n=t1,+a\n=t2,@b\n=t3,@b\n")
+    for k, words in enumerate(
+        [
+            "vote a.csv", "vote a.csv --gold g.csv", "agreement a.csv --min-common-tasks 1",
+            "quality a.csv --gold g.csv --per-class --suggest-gold 2", "workers a.csv --gold g.csv",
+            "quality a.csv --gold g.csv --wide", "assign o3/quality.csv --max-tasks-per-worker 3",
+        ]
+    ):  # fmt: skip
+        done = crowd_tvcs(*words.split(), "--out", f"o{k}")
+        assert done.exit_code == 0, done.stderr
+    written = list(tmp_path.glob("o*/*.csv"))
+    assert len(written) > 12
+    for path in written:
+        for row in rows_of(path):
+            cells = [*row, *row.values()]
+            assert not [x for x in cells if x[:1] in ("=", "+", "@") or x == "-"], (path, row)

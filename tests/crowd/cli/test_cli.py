@@ -143,7 +143,7 @@ BAD_TABLES = {
     "name,t1\nann,0.5\n": "quality.csv:1, column 1: the first column must be 'worker'",
     "worker,task\nann,t1\n": "quality.csv:1: must have one column 'quality', found",
     "task,quality\nt1,0.5\n": "quality.csv:1: must have one column 'worker' (or performer, ",
-    "worker,quality\nann,0.5\n": "quality.csv:1: must have one column 'task' (or item), found",
+    "worker,quality\nann,0.5\n": "quality.csv:1: has a quality per worker, must have one",
     "worker,t1\nann,good\n": "quality.csv:2, column 't1': must be a number, found 'good'",
     "worker,t1\nann,nan\n": "quality.csv:2, column 't1': must be a finite number, found 'nan'",
     "worker,t1,t2\nann,0.5,\n": "quality.csv:2, column 't2': must be a number in [0, 1], found an",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Assignment, Plan, Quality, assign
 from crowd_tvcs.cli.main import app
-from crowd_tvcs.methods import HONOURS, Method, methods_for
+from crowd_tvcs.methods import Method, methods_for
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.report.assignment import render
 from crowd_tvcs.search.deadline import Deadline
@@ -51,7 +51,7 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
 @pytest.mark.parametrize("demand", DEMANDS)
 def test_what_a_plan_may_demand_is_honoured_by_a_quick_method(demand):
     able = methods_for(Plan(crowd(), **DEMANDS[demand]))
-    assert able == [name for name in METHODS if demand in HONOURS[name]]
+    assert able == [name for name in METHODS if demand in METHODS[name].honours]
     assert any(METHODS[name].is_quick for name in able)
 
 

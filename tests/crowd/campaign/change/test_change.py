@@ -6,6 +6,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
 from tests.crowd.campaign.store.test_both_stores import tables
 from tests.every_command import call
+from tests.makers.campaigns import coming_from
 
 PEOPLE = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 GOLD = {f"g{k}": "ab"[k % 2] for k in range(20)}
@@ -170,7 +171,8 @@ def test_money_needs_costs(begin):
 
 def test_every_change_is_in_the_audit(begin):
     campaign = begin(budget=5, money=None)
-    campaign.change(budget=None, task_caps={"t2": 2}, now=1000.0, address="a")
+    with coming_from("a"):
+        campaign.change(budget=None, task_caps={"t2": 2}, now=1000.0)
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql(
             "SELECT at, who, what, task, detail, address FROM audit ORDER BY id"

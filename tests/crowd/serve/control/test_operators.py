@@ -174,3 +174,21 @@ def test_there_are_one_or_several(campaign, capfd, tmp_path):
     words = ["--operators", "o.csv", "--operator-password-file", "p"]
     code, _, err = call(["crowd-tvcs", "serve", campaign.store.place, *words], capfd)
     assert (code, err) == (2, "error: give --operators or --operator-password-file, not both\n")
+
+
+def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse, enter, served):
+    tokens, served.pages.least = served.links.make(None, now=1.0), 0.0
+    page, one, operator = browse(tokens["ann"]), browse(), enter("eva")
+    page.post("/skip", data=hidden(page.get("/")) | {"reason": "dark"})
+    one.headers["Authorization"] = f"Bearer {tokens['bob']}"
+    task = one.post("/api/v1/next").json()["task"]
+    one.post("/api/v1/skip", json={"task": task, "reason": "dark"})
+    form = hidden(operator.get("/operator"))["form"]
+    operator.post("/operator/do", data={"what": "block", "name": "cy", "form": form})
+    operator.post("/operator/link", data={"name": "cy", "form": form})
+    operator.post("/operator/plan", data={"labels": 1, "form": form})
+    with served.campaign.store.read() as (connection, _):
+        rows = connection.exec_driver_sql("SELECT what, address FROM audit").all()
+    here = served.auth.keyed("testclient")
+    done = [(what, here) for what in ("skip", "skip", "block", "links", "plan")]
+    assert [tuple(row) for row in rows] == [("links", None), *done]  # the first by no request

@@ -218,10 +218,10 @@ def test_a_campaign_of_a_table_or_of_money_needs_more(campaign, tmp_path):
 
 
 def test_a_seat_has_its_price(served, campaign):
-    take_seat(served.links, "p1", SeatRules(False, 3, 0.25), consent="", now=1.0, address=None)
+    take_seat(served.links, "p1", SeatRules(False, 3, 0.25), consent="", now=1.0)
     assert campaign.state().workers[1].cost == 250_000
     with pytest.raises(RejectedError, match="has a seat already"):
-        take_seat(served.links, "p1", SeatRules(False, 3), consent="", now=1.0, address=None)
+        take_seat(served.links, "p1", SeatRules(False, 3), consent="", now=1.0)
 
 
 @pytest.mark.parametrize(
