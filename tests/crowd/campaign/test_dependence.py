@@ -45,8 +45,10 @@ def hand_out(campaign, rng, labels):
             campaign.submit(worker, task, classes[rng.integers(len(classes))])
 
 
-@pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])
-@pytest.mark.parametrize("n_gold", [25, 60])
+@pytest.mark.parametrize(
+    ("classes", "n_gold"),
+    [(("a", "b"), 25), (("a", "b"), 60), (("cat", "dog", "eel"), 60), (("z", "b", "m"), 25)],
+)
 def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes, n_gold):
     options = {"classes": classes, "max_workers_per_task": 5}
     with start(tmp_path / "c.db", rng, n_gold, **options) as campaign:

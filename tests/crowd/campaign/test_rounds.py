@@ -186,37 +186,6 @@ def test_minimums_are_met_by_the_plan(tmp_path):
         assert sorted(w for w, t in found.pairs if t == "t1") == ["ann", "bob", "cy"]
 
 
-def test_of_a_group_one_is_planned_for_a_task(tmp_path):
-    workers = [Worker("ann", team="x"), Worker("bob", team="x"), Worker("cy"), Worker("dee")]
-    with Campaign.create(
-        tmp_path / "c.db",
-        workers=workers,
-        tasks=["t1", "t2"],
-        qualities=dict.fromkeys(["ann", "bob", "cy", "dee"], 0.7),
-    ) as campaign:
-        for _ in range(3):
-            campaign.plan()
-        taken = campaign.state().slots > 0
-        assert (taken[:2].sum(axis=0) <= 1).all()
-
-
-def test_a_plan_keeps_within_the_money(tmp_path):
-    names = [f"w{i}" for i in range(6)]
-    with Campaign.create(
-        tmp_path / "c.db",
-        workers=[Worker(n, cost=0.1 * (i + 1)) for i, n in enumerate(names)],
-        tasks=[f"t{j}" for j in range(10)],
-        qualities={n: 0.6 + 0.05 * i for i, n in enumerate(names)},
-        money=3.0,
-    ) as campaign:
-        for _ in range(2):
-            campaign.plan()
-        state = campaign.state()
-        assert 0 < state.settings.committed <= 3_000_000
-        spent = sum(w.cost * w.slots for w in state.workers)
-        assert state.settings.committed == spent
-
-
 def test_a_round_that_is_given_up_frees_its_slots(campaign, crowd):
     found = campaign.plan(labels=20)
     campaign.add_answers(recorded(crowd, found.pairs[:5]))

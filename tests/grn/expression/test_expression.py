@@ -11,16 +11,6 @@ from tvcs_core.files import rows
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8", newline="")
-        return path
-
-    return write
-
-
 def test_the_dream_layout_is_read_with_names_kept_as_text(write):
     data = Expression.of(write(DREAM))
     assert data.genes == ("NA", "007")

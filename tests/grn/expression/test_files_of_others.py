@@ -41,16 +41,6 @@ LEVELS = [[1.5, 0.25], [2, 1], [3, 4]]
 FRAME = pd.DataFrame({"Time": [0.0, 2, 4.5], "NA.": [1.5, 2, 3], "G2": [0.25, 1, 4]})
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return make
-
-
 def check(found, times=(0, 2, 4.5)):
     assert found.genes == GENES
     assert found.times.tolist() == list(times)
@@ -88,13 +78,13 @@ def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
                   {"encoding": "utf-16"}, {"encoding": "utf-8-sig"}]
 )  # fmt: skip
 def test_tables_of_pandas_are_read_with_and_without_their_index(arguments, tmp_path):
-    FRAME.to_csv(tmp_path / "x.csv", **arguments)
-    check(Expression.of(tmp_path / "x.csv"))
+    FRAME.to_csv(tmp_path / "x.tsv", **arguments)
+    check(Expression.of(tmp_path / "x.tsv"))
 
 
 def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
-    FRAME.to_csv(tmp_path / "x.csv")
-    pd.read_csv(tmp_path / "x.csv").to_csv(tmp_path / "y.csv", index=False)
+    FRAME.to_csv(tmp_path / "x.tsv")
+    pd.read_csv(tmp_path / "x.tsv").to_csv(tmp_path / "y.csv", index=False)
     assert (tmp_path / "y.csv").read_text().startswith("Unnamed: 0,")
     check(Expression.of(tmp_path / "y.csv"))
     FRAME.drop(columns="Time").to_csv(tmp_path / "rest.csv")
@@ -141,10 +131,10 @@ def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
         Expression.of(path)
     assert options_that_read(path) == [{"missing": "interpolate"}]
     with pytest.raises(
-        DataError, match=r"csv:1, column 4: a gene must have a name.*give --ignore 4"
+        DataError, match=r"tsv:1, column 4: a gene must have a name.*give --ignore 4"
     ):
         Expression.of(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
-    with pytest.raises(DataError, match=r"csv:1: .* 'Table S1' alone: remove what stands above"):
+    with pytest.raises(DataError, match=r"tsv:1: .* 'Table S1' alone: remove what stands above"):
         Expression.of(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
 
 
@@ -245,7 +235,7 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
 def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
     path = write("id,a,b,c,d\nTime,0,2,0,2\narm,x,x,y,y\nG1,1,2,3,4\n")
     given = {"genes_in_rows": True}
-    with pytest.raises(DataError, match=r"csv:3, .*no cell of 'arm' is: .* --series-column arm"):
+    with pytest.raises(DataError, match=r"tsv:3, .*no cell of 'arm' is: .* --series-column arm"):
         Expression.of(path, **given)
     assert options_that_read(path, **given) == [
         given | {"series_column": ("arm",)},

@@ -24,16 +24,6 @@ BODY = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
 REPLICATES = [{"replicates": "unpaired"}, {"replicates": "average"}]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return make
-
-
 def refused(path, **given):
     """The message of what is refused, and the options that would read it."""
     with pytest.raises(DataError) as why:
@@ -55,7 +45,7 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
 def test_a_broken_time_is_no_steady_sample(mark, write):
     message, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
-    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in message
+    assert f"x.tsv:4, column 'Time': must be a number, found '{mark}'" in message
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
     sheet = write(f"sample,time\nS1,0\nS2,1\nS3,{mark}\n", "sheet.csv")
     assert f"'time': must be a number, found '{mark}'" in refused(levels, samples=sheet)[0]
@@ -80,7 +70,7 @@ def test_a_broken_time_is_no_steady_sample(mark, write):
 )
 def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
     message, _ = refused(write(f"Time,A,B\n0,1.5,2\n1,{cell},3\n2,0.5,4\n"))
-    assert "x.csv:3, column 'A': must be a number" in message
+    assert "x.tsv:3, column 'A': must be a number" in message
     assert what in message
 
 
@@ -96,7 +86,7 @@ def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
 )
 def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
     message, ways = refused(write(f"Time,A,B\n0,1.5,2\n{cell},2.5,3\n2,0.5,4\n"))
-    assert f"x.csv:3, column 'Time': must be a number, found '{cell}'; " in message
+    assert f"x.tsv:3, column 'Time': must be a number, found '{cell}'; " in message
     assert what in message
     assert not ways  # not to ignore the time
 
@@ -119,7 +109,7 @@ def test_a_time_in_other_words_is_refused_with_a_form_that_is_read(cells, writte
 def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
     rows = "Time|A|B\n0|1.5|2\n1|2.5|3\n2|0.5|4\n"
     message, ways = refused(write(rows))
-    assert "x.csv:1: between cells must stand tabs, commas or semicolons, found '|'" in message
+    assert "x.tsv:1: between cells must stand tabs, commas or semicolons, found '|'" in message
     assert not ways
     assert Expression.of(write(rows.replace("|", "\t"))).genes == ("A", "B")
 
@@ -303,7 +293,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 )
 def test_what_stands_above_a_table_must_go(above, write):
     message, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
-    assert "x.csv:1: the first line must name the columns" in message
+    assert "x.tsv:1: the first line must name the columns" in message
     assert "remove what stands above" in message
     assert not ways
 
@@ -331,7 +321,7 @@ def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
 @pytest.mark.parametrize("options", [{}, {"genes_in_rows": True}])
 def test_a_title_above_a_header_of_numbers_must_go(table, options, write):
     message, ways = refused(write(f"Fig. 3, levels\n{table}"), **options)
-    assert "x.csv:1: the first line must name the columns" in message
+    assert "x.tsv:1: the first line must name the columns" in message
     assert "holds 'Fig. 3 levels' alone: remove what stands above" in message
     assert not ways
 
@@ -358,7 +348,7 @@ def test_notes_beside_a_table_may_be_ignored(write):
 def test_the_sign_before_names_of_columns_must_go(header, write):
     mark = next((mark for mark in ",\t" if mark in header), " ")
     message, _ = refused(write(header + BODY.replace(",", mark)))
-    assert "x.csv:1: " in message
+    assert "x.tsv:1: " in message
     assert message.endswith("remove the #")
     assert open_sheet(write(f"#,A,B\n{BODY}")).heads == ["#", "A", "B"]
 
@@ -370,9 +360,9 @@ def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
 
 
 def test_a_zip_archive_is_to_be_unpacked(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.csv.zip", "w") as archive:
-        archive.writestr("x.csv", "Time,A,B\n" + BODY)
-    assert "it is a .zip archive: unpack it" in refused(tmp_path / "x.csv.zip")[0]
+    with zipfile.ZipFile(tmp_path / "x.tsv.zip", "w") as archive:
+        archive.writestr("x.tsv", "Time,A,B\n" + BODY)
+    assert "it is a .zip archive: unpack it" in refused(tmp_path / "x.tsv.zip")[0]
 
 
 def test_a_sheet_says_which_way_the_levels_stand(write):
@@ -417,7 +407,7 @@ def test_a_strain_of_no_gene_or_of_several_is_refused(name, write):
         with pytest.warns(UserWarning, match="ΔB as b"):
             assert set(read_steady_states(knockouts=path).changed) == {"b", "B_1"}
         return
-    with pytest.raises(DataError, match=f"x.csv:2, column 'strain': .* found '{name}'.*--wildtype"):
+    with pytest.raises(DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*--wildtype"):
         read_steady_states(knockouts=path)
     two = write("strain,lexA,LexA\nΔlexa,0,1\n", "two.csv")
     with pytest.raises(DataError, match="found 'Δlexa'"):
@@ -458,7 +448,7 @@ def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
 def test_times_of_two_files_that_may_have_other_units_are_pointed_out(write):
     one = write("Time,A,B\n0,1.5,2\n60,2.5,3\n120,0.5,4\n")
     other = write("Time,A,B\n0,1.5,2\n1,2.5,3\n2,0.5,4\n", "y.csv")
-    with pytest.warns(UserWarning, match=r"of .*x.csv step by 60 and those of .*y.csv by 1: all"):
+    with pytest.warns(UserWarning, match=r"of .*x.tsv step by 60 and those of .*y.csv by 1: all"):
         Expression.of([one, other])
 
 
@@ -521,7 +511,7 @@ def test_comments_above_a_table_are_left_out_and_lines_keep_their_numbers(write)
     assert found.genes == ("G1", "G2", "G3")
     for above in ("# made by me\n", "# made\n# by me\n", "#\n"):
         path = write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,x\n")
-        assert f"x.csv:{3 + above.count(chr(10))}, column 'D': must be" in refused(path)[0]
+        assert f"x.tsv:{3 + above.count(chr(10))}, column 'D': must be" in refused(path)[0]
 
 
 def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):

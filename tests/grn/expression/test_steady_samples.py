@@ -8,18 +8,6 @@ from grn_tvcs.expression.scales import on_scale
 from tvcs_core import DataError
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and give its path."""
-
-    def make(text, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return make
-
-
 @pytest.mark.parametrize(
     "text",
     [

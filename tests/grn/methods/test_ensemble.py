@@ -212,11 +212,11 @@ def test_stars_are_found_by_the_sum_too_and_other_networks_as_before(monkeypatch
         truth = Network.of(made.expression.genes, made.is_edge.astype(float))
         return score(infer(made.expression, "ensemble", resamples=20, rng=0), truth).aupr
 
-    tables = [(kind, k) for kind in ("flat", "star") for k in range(4)]
+    tables = [(kind, k) for kind in ("flat", "star") for k in range(2)]
     found = np.array([of(*table) for table in tables])
     monkeypatch.setattr(hubs, "STAR_SLOPE", 0.0)
     before = np.array([of(*table) for table in tables])
-    assert np.array_equal(found[:4], before[:4])
+    assert np.array_equal(found[:2], before[:2])
     assert (found >= before).all()
     assert (found - before).max() > 0.2
 
