@@ -17,7 +17,6 @@ from tvcs_core.command.options import (
     command_line,
     file_option,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import Results, results
