@@ -22,7 +22,7 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
-from crowd_tvcs.answers.label_typos import warn_of_answers
+from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
@@ -136,7 +136,10 @@ def read_answers(
     out = Answers(
         tasks, workers, found, *of_row, layout=f"{layout}, {size}", when=when, seconds=seconds
     )
-    for line in warn_of_answers(out, is_named=classes is not None):
+    of_task = dict(zip(tasks, out.per_task.tolist(), strict=True))
+    of_worker = dict(zip(workers, out.per_worker.tolist(), strict=True))
+    used = out.used_classes if classes is None else {}
+    for line in warn_of_names(used, of_task, of_worker):
         warnings.warn(line.removeprefix("warning: "), stacklevel=2)
     return out
 

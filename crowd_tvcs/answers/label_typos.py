@@ -16,7 +16,6 @@ from pathlib import Path
 from crowd_tvcs.answers.class_prevalence import warn_unused_classes
 from crowd_tvcs.answers.gold import Gold
 from crowd_tvcs.answers.names import sort_classes
-from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.values import (
     AS_TEXT,
     DIGITS,
@@ -81,16 +80,15 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
     return out + warn_unused_classes(used, gold.labels)
 
 
-def warn_of_answers(answers: Answers, *, is_named: bool) -> list[str]:
-    """Warn of labels, unless they are named, and of names of tasks and workers."""
-    tasks = zip(answers.tasks, answers.per_task.tolist(), strict=True)
-    workers = zip(answers.workers, answers.per_worker.tolist(), strict=True)
-    used = {} if is_named else answers.used_classes
+def warn_of_names(
+    labels: Mapping[str, int], tasks: Mapping[str, int], workers: Mapping[str, int]
+) -> list[str]:
+    """Warn of labels and names that look alike, or like none; by their numbers of answers."""
     return (
-        warn_similar_labels(used)
-        + warn_odd_labels(used)
-        + warn_similar_names("task", dict(tasks))
-        + warn_similar_names("worker", dict(workers))
+        warn_similar_labels(labels)
+        + warn_odd_labels(labels)
+        + warn_similar_names("task", tasks)
+        + warn_similar_names("worker", workers)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,22 +145,6 @@ def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) 
     table = read_answers(answers, names, **vars(cleaning))
     print_message(f"{answers}: {table.layout}")
     return table
-
-
-def warn_names(tasks: Mapping[str, int], workers: Mapping[str, int]) -> None:
-    """Warn about names that look alike, or may be those of several; by their numbers of answers."""
-    from crowd_tvcs.answers.label_typos import warn_similar_names
-
-    for line in warn_similar_names("task", tasks) + warn_similar_names("worker", workers):
-        print_message(line)
-
-
-def warn_labels(used: Mapping[str, int]) -> None:
-    """Warn about labels that look alike, or like no classes; by their numbers of answers."""
-    from crowd_tvcs.answers.label_typos import warn_odd_labels, warn_similar_labels
-
-    for line in warn_similar_labels(used) + warn_odd_labels(used):
-        print_message(line)
 
 
 def class_names(given: str | None) -> list[str] | None:

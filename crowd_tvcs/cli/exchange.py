@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, warn_labels, warn_names
+from crowd_tvcs.cli.answers import Classes, Cleaning, class_names
 from tvcs_core.command.options import (
     WHERE_GIVEN,
     Force,
@@ -145,6 +145,7 @@ def import_answers(given: ImportOptions) -> None:
     pair once. Skipped, rejected and empty answers are left out and counted. With --ground-truth
     there is gold.csv (task, label), with --skip-bad skipped.csv (file, line, reason).
     """
+    from crowd_tvcs.answers.label_typos import warn_of_names
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
 
@@ -176,10 +177,10 @@ def import_answers(given: ImportOptions) -> None:
                 [Path(one.path or "").name, one.line, one.message] for one in found.skipped
             ]
             written.table("skipped.csv", ["file", "line", "reason"], rows)
-    tasks, workers, labels = (len({row[k] for row in found.rows}) for k in range(3))
+    tasks, workers, labels = (Counter(row[k] for row in found.rows) for k in range(3))
     print_message(
-        f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "
-        f"labels, written to {out / 'answers.csv'}"
+        f"{len(found.rows)} answers of {len(workers)} workers to {len(tasks)} tasks, "
+        f"{len(labels)} different labels, written to {out / 'answers.csv'}"
     )
     if found.gold:
         print_message(f"{len(found.gold)} gold labels written to {out / 'gold.csv'}")
@@ -195,9 +196,8 @@ def import_answers(given: ImportOptions) -> None:
         print_message(found.kept)
     for line in found.notes:
         print_message(line)
-    warn_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
-    if given.classes is None:
-        warn_labels(Counter(label for _, _, label in found.rows))
+    for line in warn_of_names(labels if given.classes is None else {}, tasks, workers):
+        print_message(line)
     if found.has_times and not given.times:
         print_message("the files have times or durations of answers: --times keeps them")
 

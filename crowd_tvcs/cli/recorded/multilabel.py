@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Cleaning, class_names, warn_labels, warn_names
+from crowd_tvcs.cli.answers import Cleaning, class_names
 from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -69,6 +69,7 @@ def multilabel(given: MultilabelOptions) -> None:
         WORKER_COLUMNS,
         vote_on_sets,
     )
+    from crowd_tvcs.answers.label_typos import warn_of_names
 
     names = _check(given)
     gold = (
@@ -81,9 +82,12 @@ def multilabel(given: MultilabelOptions) -> None:
         given.answers, names, given.separator, given.none, also=also, **vars(given.cleaning)
     )
     print_message(f"{given.answers}: {data.layout}")
-    warn_names(_counted(data.tasks, data.per_task), _counted(data.workers, data.per_worker))
-    if names is None:
-        warn_labels(_counted(data.labels, data.marks.sum(axis=0)))
+    for line in warn_of_names(
+        {} if names is not None else _counted(data.labels, data.marks.sum(axis=0)),
+        _counted(data.tasks, data.per_task),
+        _counted(data.workers, data.per_worker),
+    ):
+        print_message(line)
     votes = vote_on_sets(data, gold)
     sentences = votes.sentences()
     if warning := warn_separator(data, given.separator):
