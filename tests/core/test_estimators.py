@@ -43,11 +43,9 @@ def expected_failures(estimator):
     [
         TVCSRegressor(),
         TVCSRegressor(loss="huber", solver="gradmp"),
-        TVCSRegressor(total=3, polish=True),
         TVCSRegressorCV(totals=[1, 3], ridges=[0.1, 1.0]),
         TVCSClassifier(total=3, polish=True, ridge=1.0),
         TVCSClassifier(),
-        TVCSClassifier(loss="squared_hinge", solver="cosamp", fit_intercept=False),
         TVCSClassifier(solver="stogradmp", max_iter=5, random_state=0),
     ],
     expected_failed_checks=expected_failures,

@@ -323,8 +323,6 @@ def test_what_if_never_falls_with_many_classes():
     ("given", "message"),
     [
         ({"n_classes": 1}, "n_classes must be from 2 to 100"),
-        ({"n_classes": 3, "prior": 0.3}, "with more say class_prior"),
-        ({"class_prior": [0.5, 0.5]}, "with two say prior"),
         ({"n_classes": 3, "class_prior": [0.5, 0.5]}, r"class_prior must have shape \(3,\)"),
         ({"n_classes": 3, "class_prior": [0.5, 0.6, 0.2]}, "add up to 1"),
         ({"n_classes": 3, "class_prior": [1.5, -0.5, 0.0]}, "chances >= 0"),

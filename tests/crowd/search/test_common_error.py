@@ -87,15 +87,3 @@ def test_larger_budgets_of_a_crowd_that_errs_together_buy_less():
     ]
     assert 0.0 < gains[0] < gains[1]
     assert all(offer.certified for offer in together)
-
-
-@pytest.mark.parametrize("given", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
-def test_a_common_error_out_of_its_range_is_refused(given):
-    with pytest.raises(ValueError, match=r"common_error must be a number >= 0 and below 1, found"):
-        crowd(2, 4, common_error=given)
-
-
-@pytest.mark.parametrize("given", ["0.1", None, True, [0.1]])
-def test_a_common_error_that_is_no_number_is_refused(given):
-    with pytest.raises(TypeError, match=r"common_error must be a number >= 0 and below 1, found"):
-        crowd(2, 4, common_error=given)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import linprog
 
+from tests.core.projection.test_exact import by_highs
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection.exact import listed, search, solve_edges
 
@@ -22,18 +22,6 @@ def random_list(rng, side, size, values="gauss"):
     """Return rows, columns and values of entries drawn anywhere in a square."""
     at = np.unique(rng.integers(0, side * side, size))
     return at // side, at % side, VALUES[values](rng, at.size)
-
-
-def best_sum(V, constraint):
-    """Return the largest sum of squares within the caps, by HiGHS."""
-    rows, cols = np.nonzero(np.ones(V.shape))
-    sums = [
-        rows[None] == np.arange(V.shape[0])[:, None],
-        cols[None] == np.arange(V.shape[1])[:, None],
-    ]
-    A = np.concatenate([*sums, np.ones((1, V.size), bool)]).astype(float)
-    caps = np.concatenate([constraint.row_caps, constraint.col_caps, [constraint.total]])
-    return -linprog(-np.square(V).ravel(), A_ub=A, b_ub=caps, bounds=(0, 1)).fun
 
 
 @pytest.fixture
@@ -65,7 +53,7 @@ def test_paths_keep_what_the_table_and_highs_keep(values, paths_only):
         assert np.array_equal(found.support.toarray(), project(V, constraint).support & (V != 0)), k
         assert certify(found).optimal, k
         if values != "huge and tiny":
-            best = best_sum(V, constraint)
+            best = by_highs(V * V, constraint.row_caps, constraint.col_caps, constraint.total)
             assert found.objective == pytest.approx(best, rel=1e-7, abs=1e-9), k
     assert len(paths_only) > 20
 
