@@ -238,7 +238,7 @@ def serve(first, flow, search, pairs, free, most):
                 elif is_less(high, low, pairs[at, 0], pairs[at, 1]):
                     top, low_top = high, low
                     continue
-                else:
+                elif is_less(top, low_top, pairs[at, 0], pairs[at, 1]):
                     top, low_top = pairs[at, 0], pairs[at, 1]
                 pairs[at, 0], pairs[at, 1], free[at] = high, low, e
             room = cap[i] - load[i]

@@ -9,7 +9,7 @@ REACH = 16  # times the last fall that the next one seldom exceeds
 # Gains in steps of 1/16 to 1/32, by the first 16 bits of float64 numbers.
 STEP_BITS, ONE = 48, 0x3FF0  # bits after these; these bits of 1.0
 STEPS = 384  # down to 2^-24, which is a whole number of grid steps; smaller gains are in the last
-MARGIN = 4  # steps by which the greedy price is lowered (it was at most 3 % too high, in 216 lists)
+MARGIN = 4  # steps by which the greedy price is lowered (it was at most 3 % too high, in 100 lists)
 
 
 @kernel
