@@ -22,7 +22,7 @@ from crowd_tvcs.campaign.entries import (
 )
 from crowd_tvcs.campaign.estimates import estimate, first_model
 from crowd_tvcs.campaign.ingest import additions, labels
-from crowd_tvcs.campaign.ingest.tables import Qualities
+from crowd_tvcs.answers.quality import Qualities
 from crowd_tvcs.campaign.settings import (
     check_range,
     classes_of,
