@@ -210,7 +210,8 @@ def rows_of(of: Parts, parts: dict[str, list[Patch]], golds: tuple[float, ...]) 
 
     lines = []
     for part in parts:
-        if part == WHOLE or (sets[0], part, *cells[0]) not in of:
+        is_known = all((name, part, *cell) in of for cell in cells for name in sets)
+        if part == WHOLE or not is_known:
             continue
         right, score, gap = (
             change(part, read)

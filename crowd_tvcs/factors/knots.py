@@ -30,7 +30,8 @@ MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in secon
 # error (beta qualities of 1,000 workers).
 MAX_MULTISETS = 250_000
 MIN_KNOTS = 8  # fewer prove little
-MAX_PRICES = 10_000  # workers x kinds: 4,000 take 3 s
+MAX_KINDS = 4  # with more there are too few knots for each
+MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
 ROUNDS = 150  # cutting planes, to bound the time; 30 to 60 do
 CLOSE = 1e-6  # accuracy of a task: gap of the best prices and the cutting planes at which to stop
 
@@ -121,7 +122,8 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
     count = _most_knots(MAX_MULTISETS // groups.size, most)
     if plan.n_classes > 2 or relaxation.n_workers < MIN_WORKERS or count is None:
         return None
-    if relaxation.n_workers * kinds.size > MAX_PRICES:
+    n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
+    if kinds.size > MAX_KINDS or n_prices > MAX_PRICES:
         return None
     lowest = [0.0] * kinds.size
     for n_knots in (max(MIN_KNOTS, count // 2), count):
