@@ -260,7 +260,9 @@ def rivals(labels: list[Labels], policies: list[Policy]) -> str:
     wanted = ("majority of all", *RIVALS, BAYES, OURS)
     cells = votes_table(labels, wanted, most(labels))
     with_three = [p for p in policies if (p.model, p.policy, p.labels) == (OURS, "adaptive", 3)]
-    of_all = {c.data: c.accuracy for c in labels if (c.method, c.splits) == (wanted[0], most(labels))}
+    of_all = {
+        c.data: c.accuracy for c in labels if (c.method, c.splits) == (wanted[0], most(labels))
+    }
     rows = []
     for one in sorted(with_three, key=lambda p: p.reached - of_all[p.data]):
         reached = f"{plain(one.reached)} ± {plain(one.reached_error)}"

@@ -1,6 +1,6 @@
 """What each part of the vote is worth: `python -m benchmarks.without_gold.parts DATA`.
 
-Every part is left out of the vote in turn, on all sets of DATA (see `benchmarks.without_gold.study`)
+Every part is left out of the vote in turn, on all sets of DATA (`benchmarks.without_gold.study`)
 and the same draws of gold and labels: right labels, log score and the gap of mean confidence. Parts
 are those of the vote without gold, and of the vote by gold. The numbers of the other parts stay
 those chosen for the whole vote, which favours it. Rows go to parts.csv in --out as soon as they are
@@ -21,7 +21,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.pages import fill, plain, signed, table
+from benchmarks.pages import fill, signed, table
 from benchmarks.study import complete, load, options, run
 from benchmarks.without_gold.study import drawn, judged, recorded
 from crowd_tvcs.accuracy.model import even_matrices
@@ -46,7 +46,7 @@ Patch = tuple[Any, str, Any]
 Floats = NDArray[np.float64]
 
 
-def _usual(**numbers: float) -> list[Patch]:
+def _usual(**numbers: Any) -> list[Patch]:
     return [(unsupervised, "USUAL", replace(USUAL, **numbers))]
 
 
@@ -181,9 +181,7 @@ def compute(arguments: argparse.Namespace) -> None:
         for labels in LABELS
         for name in names
     }
-    complete(
-        arguments.out / "parts.csv", Part, tasks, part_of, jobs=1, order=lambda case: case.key
-    )
+    complete(arguments.out / "parts.csv", Part, tasks, part_of, jobs=1, order=lambda case: case.key)
 
 
 def write_page(out: Path, docs: Path) -> None:

@@ -131,7 +131,7 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
             KnotsOfKind.of(groups, kind, n_knots, most, least)
             for kind, least in zip(kinds.tolist(), lowest, strict=True)
         ]
-        prices, of_label = _least_prices(known, relaxation.caps, groups.weight)
+        prices, of_label = _least_prices(known, relaxation.caps.astype(np.float64), groups.weight)
         prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
         # Workers at a price of 0 need no knots: the second time all are at higher qualities.
         free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]

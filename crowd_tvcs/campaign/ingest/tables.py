@@ -15,7 +15,6 @@ from crowd_tvcs.answers.columns import (
     Column,
     find,
     open_table,
-    rows_by_name,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
@@ -30,7 +29,8 @@ from crowd_tvcs.answers.rows import (
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined
+
 
 def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worker]:
     """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given.
