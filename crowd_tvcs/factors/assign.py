@@ -43,7 +43,7 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
        numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse. With
-       many workers and one kind a bound by knots of quality mostly certifies it, which ends all.
+       many workers and few kinds a bound by knots of quality mostly certifies it, which ends all.
     2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
        and the prices move at once. Then column generation: the linear program shares the tasks
        of a group among sets of workers.
