@@ -35,7 +35,7 @@ def refused(path, **given):
 def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unasked(mark, write):
     path = write(f"Time,A,B\n0,1.5,2\n1,{mark},3\n2,0.5,4\n")
     message, ways = refused(path)
-    assert "give --missing drop" in message
+    assert "give missing='drop'" in message
     assert ways == [{"missing": "interpolate"}]
     assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
@@ -117,7 +117,7 @@ def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
 def test_results_of_tests_are_kept_by_the_options_that_are_named(write):
     path = write("gene,baseMean,pvalue,padj\nA,1.5,.2,.3\nB,2.5,.3,.4\nC,.5,.4,.5\n")
     message, _ = refused(path, genes_in_rows=True)
-    assert "give --keep baseMean --keep pvalue --keep padj)" in message
+    assert "give keep=['baseMean', 'pvalue', 'padj'])" in message
     found = Expression.of(path, genes_in_rows=True, keep=("baseMean", "pvalue", "padj"))
     assert found.steady_values.shape == (3, 3)
 
@@ -148,7 +148,7 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
     rows = "".join(f"{t},{7 * k % 5 + 0.5},{2 - k / 9}\n" for k, t in enumerate(times))
     path = write(f"{name},A,B\n{rows}")
     message, ways = refused(path)
-    assert f"--time-column {name} if it is one; --ignore {name} if it counts" in message
+    assert f"time_column='{name}' if it is one; ignore='{name}' if it counts" in message
     assert {"ignore": (name,)} in ways
     assert {"keep": (name,)} in ways
     assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
@@ -160,7 +160,7 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
 def test_a_column_that_counts_the_samples_is_no_gene_and_reported(first, clock, write):
     body = "".join(f"{k + first},{clock and f'{k % 3},'}{(5 * k) % 7}\n" for k in range(6))
     path = write(f"ID,{clock}A\n{body}")
-    with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give --keep ID"):
+    with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give keep='ID'"):
         assert Expression.of(path).genes == ("A",)
     assert Expression.of(path, keep=["ID"]).genes == ("ID", "A")
     assert Expression.of(path, ignore=["ID"]).genes == ("A",)
@@ -178,10 +178,10 @@ def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
     body = "".join(f"{s},{t},{(7 * t) % 5},{(3 * t + 1) % 4}\n" for s in "ab" for t in (0, 5, 10))
     path = write(f"series,Zeit,A,B\n{body}")
     message, ways = refused(path)
-    assert "Zeit seems to be it: give --time-column Zeit" in message
+    assert "Zeit seems to be it: give time_column='Zeit'" in message
     assert ways == [{"time_column": "Zeit"}]
     assert Expression.of(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
-    assert "or give --time-column NAME" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
+    assert "or give time_column='NAME'" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
 
 
 @pytest.mark.parametrize("names", ["X0,X10,X20", "X0h,X2h,X4h"])
@@ -194,8 +194,8 @@ def test_times_that_r_made_names_of_are_pointed_out(names, write):
 def test_names_of_samples_that_hold_times_are_pointed_out(write):
     table = "gene,0h_rep1,6h_rep1,0h_rep2,6h_rep2\nA,1,2,3,4.5\nB,2,3,4,5\n"
     message, ways = refused(write(table))
-    assert "give --genes-in-rows" in message
-    with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* --samples SHEET"):
+    assert "give genes_in_rows=True" in message
+    with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* samples='SHEET'"):
         Expression.of(write(table), **ways[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -205,7 +205,7 @@ def test_names_of_samples_that_hold_times_are_pointed_out(write):
 @pytest.mark.parametrize("name", ["Rep", "biorep", "Donor", "batch no"])
 def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     rows = "0,1,1.5\n1,1,2.5\n2,1,0.5\n0,2,1\n1,2,2\n2,2,4\n"
-    with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*--series-column"):
+    with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*series_column"):
         assert Expression.of(write(f"Time,{name},A\n{rows}")).genes == ("A",)
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,{name},A\n{by_time}")
@@ -226,7 +226,7 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
     path = write(f"Time,Condition,Rep,A\n{rows}")
     with pytest.warns(UserWarning, match="left out Rep, .* number groups of samples"):
         message, ways = refused(path)
-    assert "or give --series-column Condition --series-column Rep" in message
+    assert "or give series_column=['Condition', 'Rep']" in message
     assert ways == [{"series_column": ("Condition", "Rep")}, *REPLICATES]
     data = Expression.of(path, **ways[0])
     assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
@@ -234,14 +234,14 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
     with pytest.warns(UserWarning, match="left out Rep"):
         assert refused(path, **result)[1][0] == ways[0]
     message, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
-    assert "give --series-column NAME" in message
+    assert "give series_column='NAME'" in message
     assert ways == REPLICATES  # replicate is used already
 
 
 @pytest.mark.parametrize("name", ["batch", "Rep"])
 def test_without_a_time_nothing_tells_series_apart(name, write):
     path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
-    with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
+    with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give keep='{name}'"):
         assert Expression.of(path).genes == ("A", "B")
     assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
 
@@ -262,7 +262,7 @@ def test_a_long_table_is_to_be_made_wide(write):
     assert not ways
     path = write("Time,gene,A,B\n0,WT,1,2\n1,WT,2,3\n2,WT,1.5,4\n")
     message, ways = refused(path)
-    assert "if the column is no gene, give --ignore gene" in message
+    assert "if the column is no gene, give ignore='gene'" in message
     assert ways == [{"ignore": ("gene",)}]
 
 
@@ -277,7 +277,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     path = write(f"Time,Donor,A,B\n{rows}")
     message, ways = refused(path)
     assert (
-        "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in message
+        "apart, give series_column='Donor', and if the column is no gene, ignore='Donor'" in message
     )
     assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
@@ -370,10 +370,10 @@ def test_a_sheet_says_which_way_the_levels_stand(write):
     sheet = write("sample,time,strain\nS1,0,A\nS2,1,B\nS3,2,A\n", "sheet.csv")
     message, ways = refused(levels, samples=sheet)
     assert "samples of " in message
-    assert "give --genes-in-rows" in message
+    assert "give genes_in_rows=True" in message
     assert ways == [{"samples": sheet, "genes_in_rows": True}]
     turned = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,3,4.5\n", "turned.csv")
-    assert "leave --genes-in-rows out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
+    assert "leave genes_in_rows=True out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
     small = write("sample,time\ns-1,0\ns-2,1\ns-3,2\n", "small.csv")
     assert "did you mean 'S1'?" in refused(levels, samples=small, genes_in_rows=True)[0]
 

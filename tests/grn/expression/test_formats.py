@@ -75,7 +75,7 @@ def test_the_layout_follows_from_the_arguments(write):
     cells, clock = write(CELLS, "c.csv"), write(CLOCK, "p.csv")
     assert Expression.of(levels, samples=sheet).genes == ("NA", "007")
     assert Expression.of(cells, pseudotime=clock).genes == ("G1", "G2")
-    with pytest.raises(ValueError, match="--genes-in-rows is not for a file of pseudotimes"):
+    with pytest.raises(ValueError, match="genes_in_rows=True is not for a file of pseudotimes"):
         Expression.of(cells, pseudotime=clock, genes_in_rows=True)
 
 
@@ -171,7 +171,7 @@ def test_weights_that_do_not_fit_are_refused(write, weights, message):
 
 
 def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(write):
-    with pytest.raises(ValueError, match="--samples-sheet is the sheet of --samples"):
+    with pytest.raises(ValueError, match="samples_sheet is the sheet of samples"):
         Expression.of(write(LEVELS), samples_sheet="design")
 
 
@@ -207,7 +207,7 @@ def test_of_several_clocks_beside_names_the_first_is_offered(write):
     ("text", "message"),
     [
         ("Time,A,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: gene names must be different"),
-        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give --ignore 2 "),
+        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give ignore='2' "),
     ],
 )
 def test_a_fault_of_a_table_is_reported_with_its_line(write, text, message):
@@ -315,7 +315,7 @@ def test_cells_of_10x_are_refused_with_what_makes_them_readable(tmp_path, name):
     with pytest.raises(DataError, match=r"as Cell Ranger .10x. writes it") as refused:
         Expression.of(path)
     assert reads in str(refused.value)
-    assert "with --time-column NAME" in str(refused.value)
+    assert "with time_column='NAME'" in str(refused.value)
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="must be a file, found a folder"):
         Expression.of(tmp_path / "empty")
@@ -335,12 +335,12 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    with pytest.warns(UserWarning, match="to name all by that, give --gene-column gene_id"):
+    with pytest.warns(UserWarning, match="to name all by that, give gene_column='gene_id'"):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
     with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
         assert Expression.of(path, gene_column="gene_name", **words).genes == names
-    with pytest.raises(DataError, match="no column 'gene' for --gene-column; did you mean"):
+    with pytest.raises(DataError, match="no column 'gene' for gene_column; did you mean"):
         Expression.of(path, gene_column="gene", **words)
     frame = pd.read_csv(path, sep="\t", keep_default_na=False)
     words["samples"] = pd.read_csv(sheet)
@@ -354,7 +354,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
 def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
     with pytest.raises(
-        ValueError, match="names genes that stand in rows: give --genes-in-rows too"
+        ValueError, match="is for genes that stand in rows: give genes_in_rows=True too"
     ):
         Expression.of(tmp_path / "x.tsv", gene_column="A")
 

@@ -108,7 +108,7 @@ UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8
 def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
     path = write(UNPAIRED, "x.csv")
     message, ways = refused(path)
-    assert "give --replicates unpaired" in message
+    assert "give replicates='unpaired'" in message
     assert ways == [{"replicates": "unpaired"}, {"replicates": "average"}]
     apart, mean = (Expression.of(path, **way) for way in ways)
     assert [apart.times[rows].tolist() for rows in apart.pieces.values()] == [
@@ -254,12 +254,12 @@ def averaged(text):
 REMEDIES = {
     "logarithm of 0": (
         LINES.replace("1.5", "-Inf"),
-        "the logarithm of 0 is -Inf: .* write NA and give --missing drop or --missing interp",
+        "the logarithm of 0 is -Inf: .* write NA and give missing='drop' or missing='interp",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "interpolate"}),
     ),
     "logarithm of 0, left out": (
         LINES.replace("1.5", "-Inf") + "3\t3\t1\t4\n",
-        "write NA and give --missing drop",
+        "write NA and give missing='drop",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "drop"}),
     ),
     "a gene twice, averaged": (
@@ -353,7 +353,7 @@ REMEDIES = {
     ),
     "a gene called as a label of a sheet": (
         "sample\tA\tB\tTime\ns1\t1\t2\t3\ns2\t2\t1\t5\n",
-        "a gene must not be called Time: rename it, or leave it out by --ignore Time",
+        "a gene must not be called Time: rename it, or leave it out by ignore='Time'",
         (lambda text: text.replace("Time", "Tim"), {}),
     ),
 }
@@ -402,13 +402,13 @@ ROW = "\t1\t2\n"
         (  # each replicate has one time, but the conditions have several
             "condition\treplicate",
             [("0", "a", "1"), ("1", "a", "2"), ("0", "b", "1"), ("1", "b", "2")],
-            "replicate makes series of one time each.*give --ignore replicate --replicates unpai",
+            "replicate makes series of one time each.*give ignore='replicate', replicates='unpai",
             [{"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")],
         ),
         (  # replicates that cannot be matched
             "replicate",
             [("0", "1"), ("0", "2"), ("1", "1"), ("1", "2"), ("2", "3")],
-            "nothing follows replicates from time to time, give --ignore replicate --replicates u",
+            "nothing follows replicates from time to time, give ignore='replicate', replicates='u",
             [{"ignore": ("replicate",), "replicates": "unpaired"}],
         ),
     ],
@@ -428,7 +428,7 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
 def test_options_of_series_are_refused_for_steady_states(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("sample\tA\tB\n" + "".join(f"s{k}\t{k}\t{k * k}\n" for k in range(5)))
-    with pytest.raises(DataError, match="--replicates unpaired says how series are made: leave"):
+    with pytest.raises(DataError, match="replicates='unpaired' says how series are made: leave"):
         Expression.of(path, replicates="unpaired")
     data = Expression.of(path)
     with pytest.raises(ValueError, match=r"all samples are in steady state: leave it out"):

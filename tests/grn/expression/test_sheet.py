@@ -82,7 +82,7 @@ def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(write):
 def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(write):
     levels = write("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
     result = write("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
-    with pytest.raises(LayoutError, match="or give --series-column Donor; where") as error:
+    with pytest.raises(LayoutError, match="or give series_column='Donor'; where") as error:
         Expression.of(levels, samples=result)
     assert error.value.remedies[0] == {"series_column": ("Donor",)}
 

@@ -1,15 +1,20 @@
 """Small faults of tables, each by its place and its own sentence; and what is no fault."""
 
+import warnings
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from grn_tvcs import Expression
+from grn_tvcs.cli.main import app
 from grn_tvcs.expression.formats.geo import is_series_matrix
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import gap_notes
 from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.user_warnings import in_python
 from tests.every_command import GEO
 from tvcs_core import DataError
 
@@ -88,7 +93,7 @@ def test_an_empty_name_is_named_by_its_line(write):
 
 def test_samples_on_the_other_side_are_named_by_the_first_line(write):
     sheet = write(SHEET, "s.csv")
-    with pytest.raises(DataError, match=r"x\.tsv:1.*leave --genes-in-rows out"):
+    with pytest.raises(DataError, match=r"x\.tsv:1.*leave genes_in_rows=True out"):
         Expression.of(write("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), samples=sheet, genes_in_rows=True)
 
 
@@ -111,3 +116,46 @@ def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(write):
 def test_a_series_may_begin_at_the_time_where_the_one_before_ends(write):
     text = "Time\tseries\tG\tH\n0\ta\t1\t2\n1\ta\t2\t3\n1\tb\t3\t1\n2\tb\t4\t2\n"
     assert Expression.of(write(text)).times.tolist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("give --ignore '5'\"'\"'-3'\"'\"' bias'; or", "give ignore=\"5'-3' bias\"; or"),
+        ("(or give --time-column NAME)", "(or give time_column='NAME')"),
+        ("no column 'a' for --ignore; it has", "no column 'a' for ignore; it has"),
+        ("--sheet is not for a DataFrame", "sheet is not for a DataFrame"),
+        ("give --keep a.", "give keep='a'."),
+        ("--ignore-me and --scale log stay", "--ignore-me and --scale log stay"),
+    ],
+)
+def test_options_of_the_command_line_are_keywords_in_python(message, words):
+    assert in_python(message) == words
+
+
+def test_python_names_keywords_and_the_command_options(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("Time,A,B\n0,1,2\n1,,3\n2,2,4\n")
+    with pytest.raises(DataError, match=r"give missing='drop' or missing='interpolate'$"):
+        Expression.of(path)
+    command = CliRunner().invoke(app, ["check", str(path)])
+    assert "give --missing drop or --missing interpolate" in command.stderr
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_replicated_conditions_in_one_network_are_named(alone, tmp_path):
+    rows = [
+        f"{t},{c},{r},{t + 1}.5,{3 - t}.5"
+        for c in ("wt", "cold")
+        for r in ((1,) if alone else (1, 2))
+        for t in (0, 1, 2)
+    ]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["Time,condition,replicate,A,B", *rows]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert Expression.of(path).n_series == (2 if alone else 4)
+        Expression.of(path, series_column=["condition", "replicate"])
+    found = [str(one.message) for one in caught if "conditions" in str(one.message)]
+    assert len(found) == (0 if alone else 1)
+    assert alone or "the series of 2 conditions (wt, cold) are taken as of one network" in found[0]
