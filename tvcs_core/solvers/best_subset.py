@@ -339,13 +339,17 @@ def _improvements(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterat
     if is_first:
         mu = float(relaxed.split.mean())
         for _ in range(ROOT_SPLIT_STEPS):
-            yield relaxed.improve_split(mu)
+            relaxed.improve_split(mu)
+            yield
             mu = max(0.5 * mu, SPLIT_BARRIER * float(relaxed.split.mean()))
     for step in range(ROOT_SHARE_STEPS if is_first else SHARE_STEPS):
-        yield relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
+        relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
+        yield
     for _ in range(ROOT_ROUNDS if is_first else SPLIT_STEPS):
         relaxed.weigh_entries()
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            yield relaxed.improve_split()
+            relaxed.improve_split()
+            yield
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            yield relaxed.improve_shares(barrier)
+            relaxed.improve_shares(barrier)
+            yield
