@@ -72,7 +72,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
-from tvcs_core.engines import Threads
+from grn_tvcs.stability.execution import SERIAL
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.streams import stream
 
@@ -182,9 +182,8 @@ def make_nulls(
 def common_limits(job: tuple[Combiner, Design, NullModel, Calibration]) -> Calibration:
     """Return the calibration of a common design with limits by other trees."""
     combiner, design, null_model, known = job
-    engine = Threads(1)
-    limit = null_limit(combiner, design, null_model, known, DEFAULT_PLAN.resamples, engine)
-    return replace(known, limit=limit, shared=shared_limit(design, engine))
+    limit = null_limit(combiner, design, null_model, known, DEFAULT_PLAN.resamples, SERIAL)
+    return replace(known, limit=limit, shared=shared_limit(design, SERIAL))
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -101,10 +101,10 @@ def solve_halves_once() -> None:
     method = import_module("grn_tvcs.evidence.lagged_regression")
     gather, known = method.gather, []
 
-    def once(draws, rng, **how):
+    def once(draws, rng, execution):
         key = draws.with_pairs(copy.deepcopy(rng)).facts
         if not known or known[0] != key:
-            known[:] = key, gather(draws, rng, **how)
+            known[:] = key, gather(draws, rng, execution)
         return known[1]
 
     method.gather = once

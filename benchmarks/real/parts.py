@@ -73,7 +73,7 @@ from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example, draw_null  # noqa: E402
 from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS, UNMEASURED  # noqa: E402
-from tvcs_core.engines import Serial  # noqa: E402
+from grn_tvcs.stability.execution import SERIAL  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
 HELD_OUT = {
@@ -158,7 +158,7 @@ def record_of(made: Table) -> Record:
     """Compute all parts on a table."""
     model, rng, expression = load_pretrained(), stream(0, "combined"), made.expression
     traits, design = _traits_and_design(expression, made.rules, None)
-    evidence = compute_evidence(expression, made.rules, rng, engine=Serial())
+    evidence = compute_evidence(expression, made.rules, rng)
     combiner, features = model.combiner, pair_features(evidence)
     logits = {
         FULL: combiner.logits(features, evidence.inputs),
@@ -170,9 +170,7 @@ def record_of(made: Table) -> Record:
         combiner, model.stamp, design, resamples=DEFAULT_PLAN.resamples,
         null_model=model.null_model(design),
     )  # fmt: skip
-    rankings = rankings_of(
-        evidence, logits[FULL], expression, made.rules, rng, None, Serial(), None
-    )
+    rankings = rankings_of(evidence, logits[FULL], expression, made.rules, rng, None, SERIAL)
     shared = shared_direction(expression)
     excess = load_coexpression().is_excessive(
         coexpression_measures(expression), design_for(expression, design)

@@ -46,7 +46,7 @@ from grn_tvcs.combine.features import pair_features  # noqa: E402
 from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
 from grn_tvcs.methods.combined import _is_far, _traits_and_design  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
-from tvcs_core.engines import Serial  # noqa: E402
+from grn_tvcs.stability.execution import SERIAL  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
 PARTS = (SUM, LEARNED, SIZE, RATES, CLR, RANK, PIDC)
@@ -112,12 +112,10 @@ def ranks_of(made: Table) -> tuple[Array, Array]:
     of the sum is no rank; one of both is 0.
     """
     rng, model = stream(0, "combined"), load_pretrained()
-    evidence = compute_evidence(made.expression, made.rules, rng, engine=Serial())
+    evidence = compute_evidence(made.expression, made.rules, rng)
     traits, design = _traits_and_design(made.expression, made.rules, None)
     logits = model.combiner.logits(pair_features(evidence), evidence.inputs)
-    found = rankings_of(
-        evidence, logits, made.expression, made.rules, rng, None, Serial(), None, PARTS
-    )
+    found = rankings_of(evidence, logits, made.expression, made.rules, rng, None, SERIAL, PARTS)
     ranks = np.zeros((len(PARTS), *evidence.allowed.shape))
     is_far = _is_far(model, traits, design)
     of = {

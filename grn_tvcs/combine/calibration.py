@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -45,7 +43,8 @@ from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import GENES, Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
-from tvcs_core.engines import Engine, Job, Threads, results
+from grn_tvcs.stability.execution import SERIAL, Execution
+from tvcs_core.engines import Job
 from tvcs_core.jit.folder import cache_places, open_folder, read_sealed, write_sealed
 from tvcs_core.streams import stream
 
@@ -113,10 +112,7 @@ def load_or_calibrate(
     *,
     resamples: int,
     null_model: NullModel | None = None,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Calibration:
     """Calibrate for a design, or load its cached calibration.
 
@@ -133,12 +129,8 @@ def load_or_calibrate(
         Halves of the series for the lagged regression.
     null_model
         Model of tables without edges; without it none are simulated, and there is no limit.
-    threads, engine
-        Threads, or the engine, that simulate the networks; the result is the same.
-    progress
-        Called with the number of finished networks and the total.
-    checkpoint_dir
-        Checkpoint folder for finished networks.
+    execution
+        How networks are simulated; its progress is told the finished networks and the total.
     """
     name, folder = _name(design, n_networks, resamples), _folder(stamp)
     if folder is not None and (kept := read_sealed(folder / name)) is not None:
@@ -149,10 +141,7 @@ def load_or_calibrate(
         n_networks,
         resamples=resamples,
         null_model=null_model,
-        threads=threads,
-        engine=engine,
-        progress=progress,
-        checkpoint_dir=checkpoint_dir,
+        execution=execution,
         stamp=stamp,
     )
     if folder is not None:
@@ -178,36 +167,27 @@ def calibrate_design(
     *,
     resamples: int,
     null_model: NullModel | None = None,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
     stamp: str = "",
 ) -> Calibration:
     """Calibrate for a design without reading the cache; `stamp` labels the checkpoints."""
-    engine = Threads(max(1, threads)) if engine is None else engine
     facts = {"model": stamp, "design": design.key, "options": str(resamples)}
     networks = Job("networks", _network, (combiner, design, resamples), n_networks, facts)
-    logits, truths = zip(*_all_results(networks, engine, checkpoint_dir, progress), strict=True)
+    logits, truths = zip(*_all_results(networks, execution), strict=True)
     found = Calibration(*fit_platt_scaling(logits, truths))
+    execution = execution.reporting(None)
     if has_directions(design):
-        found = replace(found, shared=shared_limit(design, engine, checkpoint_dir))
+        found = replace(found, shared=shared_limit(design, execution))
     if null_model is None:
         return found
-    return replace(
-        found,
-        limit=null_limit(
-            combiner, design, null_model, found, resamples, engine, checkpoint_dir, stamp
-        ),
-    )
+    limit = null_limit(combiner, design, null_model, found, resamples, execution, stamp)
+    return replace(found, limit=limit)
 
 
-def shared_limit(design: Design, engine: Engine, checkpoint_dir: Path | None = None) -> float:
+def shared_limit(design: Design, execution: Execution) -> float:
     """Return the upper limit of the shared direction of series in networks of a design."""
     directions = Job("directions", _direction, design, N_DIRECTION_NETWORKS, {"design": design.key})
-    return upper_limit(
-        np.array([float(one) for (one,) in _all_results(directions, engine, checkpoint_dir)])
-    )
+    return upper_limit(np.array([float(one) for (one,) in _all_results(directions, execution)]))
 
 
 def _direction(design: Design, k: int) -> tuple[Array]:
@@ -220,8 +200,7 @@ def null_limit(
     null_model: NullModel,
     found: Calibration,
     resamples: int,
-    engine: Engine,
-    checkpoint_dir: Path | None = None,
+    execution: Execution,
     stamp: str = "",
 ) -> float:
     """Return the largest calibrated log-odds of a pair in simulated tables without edges."""
@@ -231,18 +210,13 @@ def null_limit(
         "networks": f"{found.offset!r} {found.slope!r}",
     }  # fmt: skip
     tables = Job("tables", _largest_without_edges, state, N_NULL_TABLES, facts)
-    return max(float(top) for (top,) in _all_results(tables, engine, checkpoint_dir))
+    return max(float(top) for (top,) in _all_results(tables, execution))
 
 
-def _all_results(
-    job: Job,
-    engine: Engine,
-    checkpoint_dir: Path | None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Any]:
+def _all_results(job: Job, execution: Execution) -> list[Any]:
     """Return the results of all units of a job, in their order."""
     found: list[Any] = [None] * job.size
-    with closing(results([job], engine, checkpoint_dir=checkpoint_dir, progress=progress)) as units:
+    with execution.results(job) as units:
         for _, k, unit in units:
             found[k] = unit
     return found

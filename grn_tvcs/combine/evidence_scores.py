@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +28,8 @@ from grn_tvcs.evidence.scaling import top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Candidates, Rules
+from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.model import transitions
-from tvcs_core.engines import Engine, Threads
 
 # Sizes bound the time of large networks (benchmarks.speed.cost).
 SMALL_NETWORK_GENES = 40  # up to this number of genes, forests have ...
@@ -86,10 +85,7 @@ def compute_evidence(
     steady: SteadyStates | None = None,
     *,
     resamples: int = DEFAULT_PLAN.resamples,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> EvidenceScores:
     """Compute all sources of evidence that the samples allow.
 
@@ -102,40 +98,33 @@ def compute_evidence(
     resamples
         Halves of the series for the lagged regression; fewer for large networks (`n_halves`), and
         half as many for the short memory.
-    threads, engine, progress, checkpoint_dir
+    execution
         As in `units.gather`.
     """
     genes = expression.genes
     inputs, _, allowed = candidates = rules.inputs(genes, expression.constant_genes)
     resamples = n_halves(resamples, int(allowed.sum()))
-    work = _Stages(progress, resamples if expression.series else 0, len(genes))
+    n_genes = len(genes)
+    sizes = [resamples, resamples // 2, n_genes] if expression.series else []
+    *stages, last = execution.stages(*sizes, n_genes)
     signed: dict[str, Array] = {}
     scores: dict[str, Array] = {}
     facts: dict[str, float] = {}
     stability = None
-    engine = Threads(threads) if engine is None else engine
     if expression.series:
-        lagged = _of_series(expression, rules, rng, resamples, engine, work, checkpoint_dir)
+        long, short, rates = stages
+        lagged = _of_series(expression, rules, rng, resamples, (long, short))
         for name, part in lagged.items():
             scores[name] = part.scores
             signed[name] = part.scores * np.sign(part.weights)
             facts[f"{name} gain"] = top_mean(part.gains, len(genes))
         stability = lagged[LAGGED].stability
-        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, checkpoint_dir)
+        scores[RATES] = _of_rates(expression, candidates, rng, rates)
         signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
         signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
     logs = all_log_levels(expression, steady)
     forest = partial(importances, trees=n_trees(len(genes)))
-    scores[LEVELS] = level_trees(
-        logs,
-        genes,
-        candidates,
-        rng,
-        forest,
-        work.next(),
-        engine=engine,
-        checkpoint_dir=_in(checkpoint_dir, LEVELS),
-    )
+    scores[LEVELS] = level_trees(logs, genes, candidates, rng, forest, last.within(LEVELS))
     rho = RankCorrelations(all_levels(expression, steady))
     scores[CLR] = clr_scores(rho, inputs)
     signed[RANK] = rho.of(inputs)
@@ -168,9 +157,7 @@ def _of_series(
     rules: Rules,
     rng: np.random.Generator,
     resamples: int,
-    engine: Engine,
-    work: _Stages,
-    checkpoint_dir: Path | None,
+    stages: tuple[Execution, Execution],
 ) -> dict[str, LaggedRegression]:
     """Return the lagged regression with the usual and with the short memory."""
     plans = {
@@ -178,21 +165,16 @@ def _of_series(
         SHORT: replace(DEFAULT_PLAN, resamples=max(2, resamples // 2), memory=SHORT_MEMORY),
     }
     return {
-        name: lagged_regression(
-            expression, rules, rng, plan, engine=engine, progress=work.next(),
-            checkpoint_dir=_in(checkpoint_dir, name),
-        )
-        for name, plan in plans.items()
-    }  # fmt: skip
+        name: lagged_regression(expression, rules, rng, plan, execution=stage.within(name))
+        for (name, plan), stage in zip(plans.items(), stages, strict=True)
+    }
 
 
 def _of_rates(
     expression: Expression,
     candidates: Candidates,
     rng: np.random.Generator,
-    engine: Engine,
-    work: _Stages,
-    checkpoint_dir: Path | None,
+    execution: Execution,
 ) -> Array:
     """Return the importances of trees for rates, as fractions of the variance of each response.
 
@@ -202,21 +184,8 @@ def _of_rates(
     if expression.scale != "log":
         expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=n_trees(len(expression.genes)))
-    found, variance = rate_trees(
-        expression,
-        candidates,
-        rng,
-        forest,
-        work.next(),
-        engine=engine,
-        checkpoint_dir=_in(checkpoint_dir, RATES),
-    )
+    found, variance = rate_trees(expression, candidates, rng, forest, execution.within(RATES))
     return found / np.where(variance > 0, variance, 1.0)
-
-
-def _in(checkpoint_dir: Path | None, name: str) -> Path | None:
-    """Return the checkpoint folder of one source."""
-    return None if checkpoint_dir is None else checkpoint_dir / name
 
 
 def _in_unit_of_largest(expression: Expression) -> Expression:
@@ -309,25 +278,3 @@ def autocorrelation(expression: Expression) -> float:
 def n_trees(n_genes: int) -> int:
     """Return the number of trees per gene for a network of `n_genes`."""
     return TREES if n_genes <= SMALL_NETWORK_GENES else TREES_LARGE
-
-
-class _Stages:
-    """Progress of the slow sources, one after the other, reported as a single total.
-
-    Without series only the trees for levels count.
-    """
-
-    def __init__(self, progress: Progress | None, resamples: int, n_genes: int) -> None:
-        self._progress = progress
-        self._sizes = [resamples, resamples // 2, n_genes, n_genes] if resamples else [n_genes]
-        self._total = sum(self._sizes)
-        self._done = 0
-
-    def next(self) -> Progress | None:
-        if self._progress is None:
-            return None
-        tell, total = self._progress, self._total
-        start = self._done
-        size = self._sizes.pop(0) if self._sizes else 0
-        self._done += size
-        return lambda done, of: tell(start + round(size * done / max(of, 1)), total)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.engines import Engine, Job, Serial, hash_of, results
+from grn_tvcs.stability.execution import SERIAL, Execution
+from tvcs_core.engines import Job, hash_of
 from tvcs_core.streams import seed_of, stream
 
 MAX_UNITS = 64  # blocks of targets: enough for many workers, and large beside their messages
@@ -68,15 +67,12 @@ def grow_forests(
     genes: Sequence[str],
     rng: np.random.Generator,
     forest: Forest,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Array:
     """Return the importance of every input for every target; ``[input, target]``, 0 if not allowed.
 
-    Parameters are as in `Forests`. Targets without inputs get no forest. `progress` is called with
-    the number of finished forests and the total; `checkpoint_dir` stores finished work.
+    Parameters are as in `Forests`. Targets without inputs get no forest. The progress of
+    `execution` is told the number of finished forests and the total.
     """
     places = np.flatnonzero(is_input.any(axis=0))
     seed, n_forests = seed_of(rng), len(places)
@@ -88,15 +84,14 @@ def grow_forests(
     values = np.asfortranarray(values)
     forests = Forests(values, responses[:, places], is_input[:, places], names, seed, forest, block)
 
-    def tell(done: int, total: int) -> None:
-        if progress is not None:
-            progress(min(done * block, n_forests), n_forests)
-
-    facts = {} if checkpoint_dir is None else forests.facts
+    tell = execution.progress
+    if tell is not None:
+        execution = execution.reporting(
+            lambda done, _: tell(min(done * block, n_forests), n_forests)
+        )
+    facts = {} if execution.checkpoint_dir is None else forests.facts
     job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
-    with closing(
-        results([job], engine or Serial(), checkpoint_dir=checkpoint_dir, progress=tell)
-    ) as found:
+    with execution.results(job) as found:
         for _, unit, (columns,) in found:
             scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores

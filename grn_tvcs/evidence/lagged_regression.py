@@ -7,9 +7,7 @@ each in units of its strongest edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,11 @@ from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.draws import SubsamplingPlan
+from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.model import Array, transitions
 from grn_tvcs.stability.stability import SOLVERS, Draws, why_no_stability
 from grn_tvcs.stability.sums import Evidence
 from grn_tvcs.stability.units import gather
-from tvcs_core.engines import Engine
 
 # Chosen by `benchmarks.networks.defaults` on simulated networks of 10, 30 and 100 genes
 # ("Every number, and why" in docs/studies/network-options.md).
@@ -77,10 +75,7 @@ def lagged_regression(
     log_offset: float = LOG_OFFSET,
     added_share: float = ADDED_SHARE,
     targets_alone: bool = False,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> LaggedRegression:
     """Solve on all halves of the plan; the caps of `rules` bound the drawn caps.
 
@@ -95,7 +90,7 @@ def lagged_regression(
         As for the method ``tvcs``.
     targets_alone
         Restrict targets to those of `rules`, instead of all genes.
-    threads, engine, progress, checkpoint_dir
+    execution
         As in `units.gather`.
     """
     genes = expression.genes
@@ -110,9 +105,7 @@ def lagged_regression(
     if targets_alone and rules.targets is not None:
         steps = replace(steps, targets=targets)
     draws = Draws(steps, inputs, allowed, rules, genes, plan)
-    evidence = gather(
-        draws, rng, threads=threads, engine=engine, progress=progress, checkpoint_dir=checkpoint_dir
-    )
+    evidence = gather(draws, rng, execution)
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
     scores = np.mean([scale_by_top_mean(gain, targets.size) for gain in gains], axis=0)

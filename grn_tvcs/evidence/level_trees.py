@@ -6,14 +6,13 @@ Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
+from grn_tvcs.evidence.forests import Forest, grow_forests
 from grn_tvcs.network.rules import Candidates
-from tvcs_core.engines import Engine
+from grn_tvcs.stability.execution import SERIAL, Execution
 
 Array = NDArray[np.float64]
 
@@ -24,10 +23,7 @@ def level_trees(
     candidates: Candidates,
     rng: np.random.Generator,
     forest: Forest,
-    progress: Progress | None = None,
-    *,
-    engine: Engine | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Array:
     """Return the importance of every regulator for every target, ``[input, gene]``.
 
@@ -47,12 +43,8 @@ def level_trees(
         Seeds the generators of the targets.
     forest
         `random_forest.importances` or `extra_trees.importances`.
-    progress
-        Called with the number of finished targets and the total.
-    engine
-        Engine that grows the trees; serial by default.
-    checkpoint_dir
-        Checkpoint folder for finished trees.
+    execution
+        How trees are grown; its progress is told the number of finished targets and the total.
     """
     varies = ~(values == values[:1]).all(axis=0)
     inputs = candidates.regulators
@@ -60,8 +52,5 @@ def level_trees(
     responses = np.zeros(values.shape, order="F")
     for i in np.flatnonzero(is_input.any(axis=0)):
         responses[:, i] = values[:, i] / values[:, i].std()
-    scores = grow_forests(
-        values[:, inputs], responses, is_input, genes, rng, forest, engine=engine,
-        progress=progress, checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+    scores = grow_forests(values[:, inputs], responses, is_input, genes, rng, forest, execution)
     return np.maximum(scores, 0.0)

@@ -17,15 +17,13 @@ alpha_i x_i; alpha is estimated from the series. Huynh-Thu and Geurts, Scientifi
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.forests import Forest, Progress, grow_forests
+from grn_tvcs.evidence.forests import Forest, grow_forests
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Candidates
-from tvcs_core.engines import Engine
+from grn_tvcs.stability.execution import SERIAL, Execution
 
 MIN_LEVEL = 1e-6  # smallest x - C under the logarithm, as in dynGENIE3
 
@@ -37,10 +35,7 @@ def rate_trees(
     candidates: Candidates,
     rng: np.random.Generator,
     forest: Forest,
-    progress: Progress | None = None,
-    *,
-    engine: Engine | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> tuple[Array, Array]:
     """Return the importance of every regulator for every target, and the response variances.
 
@@ -53,7 +48,7 @@ def rate_trees(
         Series; not on a log scale, as in dynGENIE3.
     candidates
         From `Rules.inputs`; targets without candidate regulators get no forest.
-    rng, forest, progress, engine, checkpoint_dir
+    rng, forest, execution
         As in `level_trees`.
     """
     level, rate = _steps(expression)
@@ -63,9 +58,8 @@ def rate_trees(
     is_target = candidates.allowed.any(axis=0) & ~is_flat
     is_input = ~expression.is_constant[inputs, None] & is_target
     scores = grow_forests(
-        level[:, inputs], response, is_input, expression.genes, rng, forest, engine=engine,
-        progress=progress, checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+        level[:, inputs], response, is_input, expression.genes, rng, forest, execution
+    )
     scores = np.maximum(scores, 0.0)
     scores[np.arange(len(inputs)), inputs] = 0.0
     return scores, np.where(is_flat, 0.0, response.var(axis=0))

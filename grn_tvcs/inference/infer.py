@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from grn_tvcs.network.prior import Prior
 
 AUTO = "auto"  # as many edges as the data support
+WORK = ("threads", "engine", "progress", "checkpoint_dir")  # options of how to work
 OFF = "off"  # no networks are simulated, as on the command line
 # Arguments of other libraries, and what `infer` has in their place.
 FOREIGN = (
@@ -121,9 +122,12 @@ def infer(
     from grn_tvcs.inference.inputs import inputs_of
     from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
+    from grn_tvcs.stability.execution import Execution
+    from tvcs_core.engines import Threads
     from tvcs_core.streams import stream
 
     reading = {name: options.pop(name) for name in READING if name in options}
+    how = {name: options.pop(name) for name in WORK if name in options}
     check_arguments(method, steady, prior, options, max_edges)
     if options.get("calibrate") == OFF:
         options["calibrate"] = 0
@@ -134,8 +138,11 @@ def infer(
     expression = prepared(expression, bins, scale)
     calibrates = bool(options.get("calibrate"))
     inputs = inputs_of(expression, method, rules, steady, prior, calibrates=calibrates)
-    with _shown(options.get("progress")) as progress:
-        options |= {"steady": inputs.steady, "prior": inputs.prior, "progress": progress}
+    with _shown(how.get("progress")) as progress:
+        threads = Threads(how.get("threads", 1))
+        engine = threads if how.get("engine") is None else how["engine"]
+        execution = Execution(engine, progress, how.get("checkpoint_dir"))
+        options |= {"steady": inputs.steady, "prior": inputs.prior, "execution": execution}
         drawn = stream(rng, "infer", method)
         scored = METHODS[method].score(inputs.expression, inputs.rules, drawn, options)
         network = finished(scored, inputs, method)

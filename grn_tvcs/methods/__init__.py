@@ -2,5 +2,6 @@
 
 A method is a function ``(expression, rules, rng, *, options) -> Network``. It gets genes sorted by
 name and gives every ordered pair a score >= 0; higher scores are more confident. It may ignore the
-rules, which `infer` applies to all methods alike. Its options are its keyword-only arguments.
+rules, which `infer` applies to all methods alike. Its options are its keyword-only arguments, but
+for data and for `execution`, which says how to do its work.
 """

@@ -15,9 +15,7 @@ then ranked by a blend of several rankings, which uses single cells where sample
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +73,7 @@ from grn_tvcs.network.verdict import (
     verdict_of,
 )
 from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
-from tvcs_core.engines import Engine, Threads
+from grn_tvcs.stability.execution import SERIAL, Execution
 from tvcs_core.streams import stream
 
 FAR = 2.0  # distance from simulated tables, relative to the limit, beyond which a table is far
@@ -109,7 +107,7 @@ CALIBRATION_TEXT = (
 )
 
 Array = NDArray[np.float64]
-Progress = Callable[[int, int], None]
+PERCENT = 100  # of the evidence, which counts as much as one network that is simulated
 
 
 def combined(
@@ -122,10 +120,7 @@ def combined(
     draws: int = 0,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the probability that they are true.
 
@@ -149,7 +144,7 @@ def combined(
         Knock-outs, knock-downs and wild type.
     prior
         As in ``ensemble``.
-    threads, engine, progress, checkpoint_dir
+    execution
         As in `units.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
@@ -167,16 +162,14 @@ def combined(
     known = _shipped_calibration(model, design, resamples)
     why_not = _why_out_of_domain(model, table_traits, design, expression)
     n_to_simulate = calibrate if known is None and not why_not else 0
-    first, second = _split_progress(progress, n_to_simulate)
+    first, second = execution.stages(PERCENT, PERCENT * n_to_simulate)
     evidence = compute_evidence(
-        expression, rules, rng, steady, resamples=resamples,
-        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+        expression, rules, rng, steady, resamples=resamples, execution=first
+    )
     if n_to_simulate:
         known = load_or_calibrate(
             model.combiner, model.stamp, design, calibrate, resamples=resamples,
-            null_model=model.null_model(design), threads=threads, engine=engine, progress=second,
-            checkpoint_dir=checkpoint_dir,
+            null_model=model.null_model(design), execution=second,
         )  # fmt: skip
     network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
@@ -186,10 +179,7 @@ def combined(
     effect = effect_of_changes(steady, expression)
     none = null_log_odds(model.nulls, table_traits, design, effect, shared)
     if why_not and RANKED_DOWN not in evidence.scores:
-        engine = Threads(threads) if engine is None else engine
-        rankings = rankings_of(
-            evidence, logits, expression, rules, rng, steady, engine, checkpoint_dir
-        )
+        rankings = rankings_of(evidence, logits, expression, rules, rng, steady, execution)
         # A common stimulus looks to the learned combination like a regulator of all genes.
         is_unlike = why_not == ONE_DIRECTION or _is_far(model, table_traits, design)
         learned = 0.0 if is_unlike else learned_weight(logits, evidence.allowed)
@@ -362,16 +352,3 @@ def _with_ranking(
         scores, note = add_prior_edges(before, listed, evidence.allowed)
         network = _with_prior(network, evidence, before, scores, note)
     return network.replace(scores=scores, selected=scores > 0, verdict=verdict)
-
-
-def _split_progress(
-    progress: Progress | None, networks: int
-) -> tuple[Progress | None, Progress | None]:
-    """Split progress between the evidence, counted as one network, and the calibration networks."""
-    if progress is None:
-        return None, None
-    tell, total = progress, 100 * (1 + networks)
-    return (
-        lambda done, of: tell(round(100 * done / max(of, 1)), total),
-        lambda done, of: tell(100 * (1 + done), total),
-    )

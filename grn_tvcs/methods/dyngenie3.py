@@ -13,9 +13,7 @@ is not used. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
-from tvcs_core.engines import Engine, Threads
+from grn_tvcs.stability.execution import SERIAL, Execution
 
 DESCRIPTION = (
     "Ordered pairs were scored by dynGENIE3 (Huynh-Thu and Geurts, 2018): the importance of "
@@ -40,23 +38,17 @@ def dyngenie3(
     rng: np.random.Generator,
     *,
     trees: int = TREES,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
-    The scores of one target add up to 1. Inputs are the regulators that are not constant. `threads`
-    or `engine` grow the trees; `checkpoint_dir` stores finished work.
+    The scores of one target add up to 1. Inputs are the regulators that are not constant.
+    `execution` grows the trees.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
-    scores, _ = rate_trees(
-        expression, candidates, rng, forest, progress,
-        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+    scores, _ = rate_trees(expression, candidates, rng, forest, execution)
     of_genes = np.zeros(len(genes))
     for target in scores.T:
         of_genes[candidates.regulators] = target

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Candidates, Rules
-from tvcs_core.engines import Engine, Threads
+from grn_tvcs.stability.execution import SERIAL, Execution
 
 DESCRIPTION = (
     "Three kinds of evidence, each divided by the mean of its strongest edges, were added up "
@@ -71,10 +70,7 @@ def ensemble(
     hub_power: float | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the sum of three kinds of evidence, and of knock-outs if given.
 
@@ -98,7 +94,7 @@ def ensemble(
     prior
         Prior edges, with genes in the order of `expression`. They raise the scores of the listed
         pairs as far as the data confirm the list (`evidence.prior_edges`).
-    threads, engine, progress, checkpoint_dir
+    execution
         As in `units.gather`, for the trees too.
     """
     if min(trees, resamples) < 1 or (hub_power or 0.0) < 0:
@@ -109,21 +105,14 @@ def ensemble(
     genes = expression.genes
     candidates = rules.inputs(genes, expression.constant_genes)
     inputs, _, allowed = candidates
-    first, second = _in_turn(
-        progress, 2 * replace(DEFAULT_PLAN, resamples=resamples).pairs, len(genes)
-    )
-    series = lagged_regression(
-        expression, rules, rng, replace(DEFAULT_PLAN, resamples=resamples),
-        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+    plan = replace(DEFAULT_PLAN, resamples=resamples)
+    first, second = execution.stages(2 * plan.pairs, len(genes))
+    series = lagged_regression(expression, rules, rng, plan, execution=first)
     knocked = _of_knockouts(steady, expression, candidates)
     hubs = estimate_hub_priors(series.scores, hub_power, knocked.power_for_series)
     forest = partial(importances, trees=trees)
     logs = all_log_levels(expression, steady, unbinned=True)
-    levels = level_trees(
-        logs, genes, candidates, rng, forest, second,
-        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+    levels = level_trees(logs, genes, candidates, rng, forest, second)
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
     lagged = scale_by_top_mean(hubs.for_scores * series.scores, len(genes))
@@ -174,13 +163,3 @@ def _of_knockouts(
         steady, expression, candidates, weight=KNOCKOUT_WEIGHT, hub_power=HUB_POWER,
         knockdown_weight=KNOCKDOWN_WEIGHT, largest_effect=LARGEST_EFFECT,
     )  # fmt: skip
-
-
-def _in_turn(
-    progress: Progress | None, n_first: int, n_second: int
-) -> tuple[Progress | None, Progress | None]:
-    """Split progress between two stages that are reported as one."""
-    if progress is None:
-        return None, None
-    total = n_first + n_second
-    return lambda done, _: progress(done, total), lambda done, _: progress(n_first + done, total)

@@ -9,9 +9,7 @@ Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +19,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
-from tvcs_core.engines import Engine, Threads
+from grn_tvcs.stability.execution import SERIAL, Execution
 
 DESCRIPTION = (
     "Ordered pairs were scored by GENIE3 (Huynh-Thu et al., 2010): the importance of the "
@@ -36,21 +34,14 @@ def genie3(
     rng: np.random.Generator,
     *,
     trees: int = TREES,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's level at the same time.
 
-    Inputs are the regulators that are not constant. `threads` or `engine` grow the trees; finished
-    trees are stored in `checkpoint_dir`.
+    Inputs are the regulators that are not constant. `execution` grows the trees.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
-    scores = level_trees(
-        expression.unbinned_levels, genes, candidates, rng, forest, progress,
-        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
-    )  # fmt: skip
+    scores = level_trees(expression.unbinned_levels, genes, candidates, rng, forest, execution)
     return Network(genes, Pairs.scored(candidates.regulators, scores))

@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "combined"
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = (
-    "steady",
-    "prior",
-    "threads",
-    "engine",
-    "progress",
-    "checkpoint_dir",
-)  # data, how to work
+NO_OPTIONS = ("steady", "prior", "execution")  # data, how to work
 
 
 @dataclass(frozen=True)

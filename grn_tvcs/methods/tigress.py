@@ -16,9 +16,6 @@ and Vert, BMC Systems Biology 6, 145 (2012); the regression: Efron et al., Annal
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +26,8 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
-from tvcs_core.engines import Engine, Job, Threads, hash_of, results
+from grn_tvcs.stability.execution import SERIAL, Execution
+from tvcs_core.engines import Job, hash_of
 
 DESCRIPTION = (
     "Ordered pairs were scored by TIGRESS (Haury et al., 2012): least angle regression (Efron "
@@ -51,16 +49,13 @@ def tigress(
     splits: int = 100,
     steps: int = 5,
     lowest_weight: float = 0.2,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the area under their selection frequency.
 
     `splits` of the samples give two runs each, `steps` is L and `lowest_weight` is alpha.
     `selected` holds the method's own selection, edges that entered in at least 60 % of the runs.
-    `threads` or `engine` do the runs; `checkpoint_dir` stores finished work.
+    `execution` does the runs.
     """
     genes = expression.genes
     inputs, _, allowed = rules.inputs(genes, expression.constant_genes)
@@ -75,8 +70,7 @@ def tigress(
     runs = Runs(x, weights[inputs], orders, inputs, allowed, steps)
     job = Job("splits", runs_of_splits, runs, -(-splits // CHUNK_SPLITS), runs.facts)
     sums = np.zeros((3, *allowed.shape), np.int64)
-    engine = Threads(threads) if engine is None else engine
-    with closing(results([job], engine, checkpoint_dir=checkpoint_dir, progress=progress)) as found:
+    with execution.results(job) as found:
         for _, _, (places, part) in found:
             sums.reshape(3, -1)[:, places] += part
     area, count, sign = sums

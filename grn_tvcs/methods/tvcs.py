@@ -16,9 +16,6 @@ effects also determine the strength of the hub prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 
 from grn_tvcs.evidence.hubs import HUB_GENES, HUB_POWER, hub_prior
@@ -37,8 +34,8 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.draws import SubsamplingPlan
+from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.stability import SOLVERS
-from tvcs_core.engines import Engine
 
 DESCRIPTION = (
     "The next log level of every gene was regressed on the past of the others in random "
@@ -69,10 +66,7 @@ def tvcs(
     knockdown_weight: float = KNOCKDOWN_WEIGHT,
     largest_effect: float = LARGEST_EFFECT,
     steady: SteadyStates | None = None,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> Network:
     """Score edges by the variance they explain in resampled solutions.
 
@@ -117,7 +111,7 @@ def tvcs(
         Effects are clipped to this number of standard deviations.
     steady
         Knock-outs, knock-downs and wild type, with the genes of `expression`.
-    threads, engine, progress, checkpoint_dir
+    execution
         As in `units.gather`.
     """
     if parts not in ("both", *SOLVERS):
@@ -139,8 +133,7 @@ def tvcs(
     )  # fmt: skip
     found = lagged_regression(
         expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,
-        targets_alone=True, threads=threads, engine=engine, progress=progress,
-        checkpoint_dir=checkpoint_dir,
+        targets_alone=True, execution=execution,
     )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
     perturbed = None

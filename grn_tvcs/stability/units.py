@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
-
 import numpy as np
 
 from grn_tvcs.stability.edges import Ints
+from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.stability import Draws
 from grn_tvcs.stability.sums import Evidence, Packed
-from tvcs_core.engines import Engine, Job, Threads, one_blas_thread, results
+from tvcs_core.engines import Job, one_blas_thread
 
 MAX_JOURNAL_BYTES = 4e9  # of all units in the journal ...
 MIN_UNITS = 16  # ... if there are more units than these
@@ -23,11 +20,7 @@ BYTES_AT_WORK = 250.0  # in memory, while a half is solved
 def gather(
     draws: Draws,
     rng: np.random.Generator,
-    *,
-    threads: int = 1,
-    engine: Engine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint_dir: Path | None = None,
+    execution: Execution = SERIAL,
 ) -> list[Evidence]:
     """Return the evidence of each solver of the plan, summed over all halves.
 
@@ -37,25 +30,14 @@ def gather(
     ----------
     draws, rng
         Data of the draws, and their random generator.
-    threads, engine
-        Threads, or the engine, that solve the units.
-    progress
-        Called with the number of finished halves and the total.
-    checkpoint_dir
-        Checkpoint folder for finished units.
+    execution
+        How the units are solved; its progress is told the number of finished halves and the total.
     """
     with one_blas_thread():
         draws = draws.with_pairs(rng)
     sums, job = draws.sums(), halves_job(draws)
-    all_halves = 2 * draws.plan.pairs
-
-    def tell(done: int, total: int) -> None:
-        if progress is not None:
-            progress(all_halves * done // total, all_halves)
-
-    with closing(
-        results([job], engine or Threads(threads), checkpoint_dir=checkpoint_dir, progress=tell)
-    ) as found:
+    [execution] = execution.stages(2 * draws.plan.pairs)
+    with execution.results(job) as found:
         for _, _, arrays in found:
             sums.add(Packed.of_arrays(arrays))
     return sums.evidence()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ from grn_tvcs.evidence.scaling import scale_by_top_mean, top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
-from tvcs_core.engines import Engine
+from grn_tvcs.stability.execution import Execution
 
 SUM, LEARNED, SIZE, PIDC = "sum", "learned", "size of the sum", "pidc"
 # Of the learned combination the largest weight. It or the size of the sum counts, never both.
@@ -88,8 +87,7 @@ def rankings_of(
     rules: Rules,
     rng: np.random.Generator,
     steady: SteadyStates | None,
-    engine: Engine,
-    checkpoint_dir: Path | None,
+    execution: Execution,
     names: Collection[str] = tuple(WEIGHTS),
 ) -> dict[str, Array]:
     """Return the rankings `names` that the samples allow; [input, gene].
@@ -100,8 +98,8 @@ def rankings_of(
         Scores of all sources, and the log-odds of the learned combination.
     expression, rules, rng, steady
         As for every method.
-    engine, checkpoint_dir
-        Engine that grows the trees, and the checkpoint folder.
+    execution
+        How trees are grown; their progress is not reported.
     """
     genes = expression.genes
     candidates = rules.inputs(genes, expression.constant_genes)
@@ -109,8 +107,8 @@ def rankings_of(
     levels = all_levels(expression, steady, unbinned=True)
     logs = all_log_levels(expression, steady, unbinned=True)
     trees = level_trees(
-        logs, genes, candidates, rng, partial(importances, trees=TREES), engine=engine,
-        checkpoint_dir=None if checkpoint_dir is None else checkpoint_dir / "more trees",
+        logs, genes, candidates, rng, partial(importances, trees=TREES),
+        execution.reporting(None).within("more trees"),
     )  # fmt: skip
     rho = RankCorrelations(levels) if {CLR, RANK} & set(names) else None
     added = _sum(evidence, trees, np.abs(partial_correlation(logs, inputs)))

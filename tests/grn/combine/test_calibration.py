@@ -27,6 +27,8 @@ from grn_tvcs.combine.platt_scaling import fit_platt_scaling
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.stability.execution import Execution
+from tvcs_core.engines import Threads
 from tvcs_core.jit import folder
 from tvcs_core.streams import stream
 
@@ -164,9 +166,8 @@ def test_a_file_for_another_design_is_not_taken(combiner, cache):
 def test_threads_change_nothing_and_networks_come_in_order(combiner, cache):
     result = []
     one = calibrate_design(combiner, DESIGN, 6, resamples=4)
-    two = calibrate_design(
-        combiner, DESIGN, 6, resamples=4, threads=2, progress=lambda *at: result.append(at)
-    )
+    execution = Execution(Threads(2), lambda *at: result.append(at))
+    two = calibrate_design(combiner, DESIGN, 6, resamples=4, execution=execution)
     assert one == two
     assert result == [(k, 6) for k in range(1, 7)]
 
@@ -210,19 +211,19 @@ def test_an_interrupted_calibration_simulates_the_rest_alone(
         if done == 2:
             raise KeyboardInterrupt
 
-    checkpoint_dir = tmp_path / "keep"
+    execution = Execution(checkpoint_dir=tmp_path / "keep")
     with pytest.raises(KeyboardInterrupt):
-        run(combiner, progress=interrupt, checkpoint_dir=checkpoint_dir)
+        run(combiner, execution=execution.reporting(interrupt))
     simulated, draw = [], module.draw_example
     monkeypatch.setattr(
         module, "draw_example", lambda *given: (simulated.append(1), draw(*given))[1]
     )
-    found = run(combiner, checkpoint_dir=checkpoint_dir)
+    found = run(combiner, execution=execution)
     assert len(simulated) == 1
     shutil.rmtree(cache)
     assert found == run(combiner)
     with pytest.raises(ValueError, match=r"is of a run with other model; give --force"):
-        run(combiner, stamp="1" * 64, checkpoint_dir=checkpoint_dir)
+        run(combiner, stamp="1" * 64, execution=execution)
 
 
 @pytest.fixture

@@ -23,7 +23,9 @@ from grn_tvcs.combine.evidence_scores import (
 )
 from grn_tvcs.evidence.samples import all_levels
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.stability.execution import Execution
 from tests.grn.combine.conftest import evidence_on
+from tvcs_core.engines import Serial, Threads
 
 OF_LEVELS = {LEVELS, CLR, RANK, PARTIAL}
 OF_KNOCKS = {KNOCKOUT, KNOCKDOWN, RANKED_DOWN}
@@ -123,7 +125,7 @@ def test_genes_that_do_not_vary_are_no_targets(known):
 @pytest.mark.parametrize("which", [1, 5])
 def test_the_same_numbers_drawn_give_the_same_parts_on_one_thread_or_two(known, which):
     example = known[which].example
-    assert_same(evidence_on(example, threads=2), known[which].parts)
+    assert_same(evidence_on(example, execution=Execution(Threads(2))), known[which].parts)
 
 
 def test_other_numbers_drawn_give_other_forests_and_the_same_correlations(known):
@@ -137,9 +139,8 @@ def test_other_numbers_drawn_give_other_forests_and_the_same_correlations(known)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_progress_never_falls_and_ends_at_its_total(known, which, threads):
     result = []
-    evidence_on(
-        known[which].example, progress=lambda done, of: result.append((done, of)), threads=threads
-    )
+    execution = Execution(Threads(threads), lambda done, of: result.append((done, of)))
+    evidence_on(known[which].example, execution=execution)
     done, of = zip(*result, strict=True)
     assert len(set(of)) == 1
     assert list(done) == sorted(done)
@@ -165,11 +166,12 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after, t
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evidence_on(example, checkpoint_dir=checkpoint_dir, progress=interrupt)
+        evidence_on(example, execution=Execution(Serial(), interrupt, checkpoint_dir))
     names = sorted(path.name for path in checkpoint_dir.iterdir())
     assert names == there
     kept = {path: path.stat().st_mtime_ns for path in checkpoint_dir.rglob("unit-*")}
-    assert_same(evidence_on(example, checkpoint_dir=checkpoint_dir), known[0].parts)
+    again = evidence_on(example, execution=Execution(checkpoint_dir=checkpoint_dir))
+    assert_same(again, known[0].parts)
     assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
     assert len(list((checkpoint_dir / LEVELS / "forests").glob("unit-*"))) == len(
         example.expression.genes

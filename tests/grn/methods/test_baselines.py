@@ -13,7 +13,9 @@ from grn_tvcs.evidence.mutual_information import mutual_information
 from grn_tvcs.evidence.random_forest import importances
 from grn_tvcs.evidence.rate_trees import decay_rates
 from grn_tvcs.methods.tigress import least_angle_entries
+from grn_tvcs.stability.execution import Execution
 from tests.reference import rank_correlation
+from tvcs_core.engines import Threads
 
 BASELINES = ("pcc", "aracne", "clr", "mrnet", "pidc", "genie3", "dyngenie3", "tigress")
 UNDIRECTED = ("pcc", "aracne", "clr", "mrnet", "pidc")
@@ -174,13 +176,17 @@ class TestForest:
 
     @pytest.mark.parametrize("method", ["genie3", "dyngenie3"])
     def test_one_or_two_threads_give_the_same_bytes(self, expression, method):
-        one, two = (run(method, expression, trees=5, threads=threads).scores for threads in (1, 2))
+        one, two = (
+            run(method, expression, trees=5, execution=Execution(Threads(threads))).scores
+            for threads in (1, 2)
+        )
         assert one.tobytes() == two.tobytes()
 
     @pytest.mark.parametrize("method", ["genie3", "dyngenie3"])
     def test_progress_counts_the_genes_and_changes_nothing(self, expression, method):
         seen = []
-        result = run(method, expression, trees=2, progress=lambda *done: seen.append(done))
+        execution = Execution(progress=lambda *done: seen.append(done))
+        result = run(method, expression, trees=2, execution=execution)
         assert seen == [(i, N) for i in range(1, N + 1)]
         assert np.array_equal(result.scores, run(method, expression, trees=2).scores)
 
@@ -351,7 +357,8 @@ def test_what_tigress_keeps_of_a_unit_does_not_grow_with_the_regulators(tmp_path
     n, steps, runs = 150, 5, 8  # of a unit
     genes = tuple(f"G{j}" for j in range(n))
     made = Expression(rng.uniform(size=(20, n)), np.arange(20.0), ("1",) * 20, genes)
-    run("tigress", made, splits=4, steps=steps, checkpoint_dir=tmp_path)
+    execution = Execution(checkpoint_dir=tmp_path)
+    run("tigress", made, splits=4, steps=steps, execution=execution)
     [unit] = (tmp_path / "splits").glob("unit-*")
     assert unit.stat().st_size <= 20 * steps * runs * n + 1000 < 24 * n**2
 

@@ -31,8 +31,8 @@ from grn_tvcs.methods.combined import count_calibration_networks
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.stability.execution import SERIAL
 from tests.grn.tables import in_operons, of_another_nature
-from tvcs_core.engines import Serial
 from tvcs_core.streams import stream
 
 PARTS = tuple(WEIGHTS)
@@ -82,9 +82,9 @@ def binned(rng):
 
 def rankings(expression):
     rules, rng = Rules(), stream(0, "combined")
-    evidence = compute_evidence(expression, rules, rng, resamples=6, engine=Serial())
+    evidence = compute_evidence(expression, rules, rng, resamples=6)
     logits = np.zeros(evidence.allowed.shape)
-    found = rankings_of(evidence, logits, expression, rules, rng, None, Serial(), None, PARTS)
+    found = rankings_of(evidence, logits, expression, rules, rng, None, SERIAL, PARTS)
     return evidence, found
 
 

@@ -248,18 +248,3 @@ def test_caps_hold_and_only_regulators_regulate(made):
 def test_bad_options_are_refused(made):
     with pytest.raises(ValueError, match="resamples must be >= 1, calibrate and draws >= 0"):
         infer(made.expression, rng=0, resamples=0)
-
-
-@pytest.mark.parametrize("networks", [0, 1, 7])
-def test_progress_goes_from_0_to_the_end_and_never_back(networks):
-    result = []
-    first, second = module._split_progress(lambda *at: result.append(at), networks)
-    for done in range(4):
-        first(done, 3)
-    for done in range(networks + 1):
-        second(done, networks)
-    done, total = zip(*result, strict=True)
-    assert set(total) == {100 * (1 + networks)}
-    assert list(done[:5]) == [0, 33, 67, 100, 100]
-    assert list(done[4:]) == [100 * (1 + k) for k in range(networks + 1)]
-    assert module._split_progress(None, networks) == (None, None)

@@ -28,6 +28,7 @@ from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, evidence_codes
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.stability.execution import Execution
 from tvcs_core.streams import stream
 
 FEW = {"resamples": 6, "trees": 4}
@@ -223,7 +224,8 @@ def test_stars_are_found_by_the_sum_too_and_other_networks_as_before(monkeypatch
 
 def test_progress_counts_halves_and_genes(expression):
     seen = []
-    run("ensemble", expression, progress=lambda *done: seen.append(done), **FEW)
+    execution = Execution(progress=lambda *done: seen.append(done))
+    run("ensemble", expression, execution=execution, **FEW)
     assert seen == [(done, 14) for done in (2, 4, *range(6, 15))]
 
 

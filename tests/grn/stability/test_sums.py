@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from grn_tvcs import Rules, infer, simulate
 from grn_tvcs.stability.draws import SubsamplingPlan, draw_pairs
+from grn_tvcs.stability.execution import Execution
 from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
 from grn_tvcs.stability.model import transitions
 from grn_tvcs.stability.stability import Draws
@@ -22,6 +23,7 @@ from grn_tvcs.stability.sums import (
     on_grid,
 )
 from grn_tvcs.stability.units import gather
+from tvcs_core.engines import Threads
 
 NAMES = ("dropped", "added", "weights", "chosen")
 PLAN = SubsamplingPlan(("tvcs", "omp"), 16, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
@@ -55,7 +57,7 @@ def whole(draws):
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_the_number_of_threads_changes_no_bit(draws, whole, threads):
-    assert digest(gather(draws, np.random.default_rng(5), threads=threads)) == whole
+    assert digest(gather(draws, np.random.default_rng(5), Execution(Threads(threads)))) == whole
 
 
 @pytest.mark.parametrize(
