@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, downrank_indirect
+from grn_tvcs.evidence.knockouts import effects_of_changes
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.lagged_regression import (
     DEFAULT_PLAN,
@@ -238,23 +238,15 @@ def _of_knockouts(
     The third source discounts effects that a path explains. Rows of regulators that were not
     perturbed are NaN.
     """
+    rows, fell, ranked_down = effects_of_changes(steady, expression)
     found = {}
-    kinds = [
-        (name, steady.is_changed(is_out=is_out), is_out, weight)
-        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN, False, KNOCKDOWN_EFFECT))
-    ]
-    kinds = [kind for kind in kinds if kind[1][inputs].any()]
-    # A path may pass through a gene that may not regulate, so rows are all genes that were changed.
-    was_changed = np.any([is_changed for _, is_changed, _, _ in kinds], axis=0)
-    rows = np.flatnonzero(was_changed)
-    shifts = np.zeros((rows.size, len(expression.genes)))
-    for name, is_changed, is_out, weight in kinds:
-        moved = steady.shifts(expression, is_out=is_out, rows=rows)
-        shifts += weight * moved
-        found[name] = _of_inputs(np.where(is_changed[rows, None], moved, np.nan), rows, inputs)
+    for name, is_out in ((KNOCKOUT, True), (KNOCKDOWN, False)):
+        is_changed = steady.is_changed(is_out=is_out)
+        if is_changed[inputs].any():
+            moved = np.where(is_changed[rows, None], fell[is_out], np.nan)
+            found[name] = _of_inputs(moved, rows, inputs)
     if found:
-        sizes = downrank_indirect(np.abs(shifts), rows) * np.sign(shifts)
-        found[RANKED_DOWN] = _of_inputs(sizes, rows, inputs)
+        found[RANKED_DOWN] = _of_inputs(ranked_down, rows, inputs)
     return found
 
 
@@ -275,17 +267,15 @@ def _facts(
     """Return sizes of the table and statistics of its levels that do not depend on edges."""
     n = len(expression.genes)
     median, high = rho.median_and_quantile(0.95) if rho.n_pairs else (0.0, 0.0)
-    n_series, n_samples = len(expression.pieces()), len(expression.times)
-    steps = n_samples - n_series
     changed = 0.0
     if steady is not None and inputs.size:
         changed = steady.is_changed(is_out=True)[inputs].mean()
     facts = {
         "genes": n,
         "inputs": len(inputs),
-        "series": n_series,
-        "steps": steps,
-        "samples": n_samples,
+        "series": expression.n_series,
+        "steps": expression.n_steps,
+        "samples": len(expression.times),
         "at rest": expression.n_steady,  # the name in the file of the model
         "column": float(expression.perturbed is not None),
         "knocked out": float(changed),
@@ -293,7 +283,7 @@ def _facts(
         "high r": high,
         "autocorrelation": np.nan,
     }
-    if n_series:
+    if expression.series:
         facts["autocorrelation"] = autocorrelation(expression)
     return facts
 

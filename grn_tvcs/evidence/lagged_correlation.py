@@ -21,7 +21,6 @@ RESPONSES = ("level", "change")
 def lagged_correlation(
     expression: Expression,
     response: str = "level",
-    log_offset: float = LOG_OFFSET,
     rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return Pearson's correlation, ``[regulator, target]``; 0 with constant genes and itself.
@@ -32,8 +31,6 @@ def lagged_correlation(
         Series with their scale; steady-state samples have no next sample.
     response
         The target's ``"level"`` after the step, or its ``"change"`` in it.
-    log_offset
-        As in `transitions`.
     rows
         Regulators of the result; all genes by default.
 
@@ -44,7 +41,7 @@ def lagged_correlation(
     """
     if response not in RESPONSES:
         raise ValueError(f"response must be one of {', '.join(RESPONSES)}, found {response!r}")
-    steps = transitions(expression, log_offset)
+    steps = transitions(expression, LOG_OFFSET)
     after = steps.following if response == "level" else steps.following - steps.own
     rows = np.arange(after.shape[1]) if rows is None else rows
     r = unit_columns(steps.own[:, rows]).T @ unit_columns(after)
