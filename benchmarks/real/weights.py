@@ -49,7 +49,7 @@ from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.stability.execution import SERIAL  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
-PARTS = (SUM, LEARNED, SIZE, RATES, CLR, RANK, PIDC)
+PARTS = tuple(WEIGHTS)
 # Weights that are tried.
 GRID = {
     SUM: (1.0, 2.0), LEARNED: (0.0, 1.0, 2.0), SIZE: (0.0, 4.0), RATES: (0.0, 0.5),
@@ -115,7 +115,7 @@ def ranks_of(made: Table) -> tuple[Array, Array]:
     evidence = compute_evidence(made.expression, made.rules, rng)
     traits, design = _traits_and_design(made.expression, made.rules, None)
     logits = model.combiner.logits(pair_features(evidence), evidence.inputs)
-    found = rankings_of(evidence, logits, made.expression, made.rules, rng, None, SERIAL, PARTS)
+    found = rankings_of(evidence, logits, made.expression, made.rules, rng, None, SERIAL)
     ranks = np.zeros((len(PARTS), *evidence.allowed.shape))
     is_far = _is_far(model, traits, design)
     of = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, downrank_indirect
+from grn_tvcs.evidence.knockouts import effects_of_changes
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.lagged_regression import (
     DEFAULT_PLAN,
@@ -207,23 +207,15 @@ def _of_knockouts(
     The third source discounts effects that a path explains. Rows of regulators that were not
     perturbed are NaN.
     """
+    rows, fell, ranked_down = effects_of_changes(steady, expression)
     found = {}
-    kinds = [
-        (name, steady.is_changed(is_out=is_out), is_out, weight)
-        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN, False, KNOCKDOWN_EFFECT))
-    ]
-    kinds = [kind for kind in kinds if kind[1][inputs].any()]
-    # A path may pass through a gene that may not regulate, so rows are all genes that were changed.
-    was_changed = np.any([is_changed for _, is_changed, _, _ in kinds], axis=0)
-    rows = np.flatnonzero(was_changed)
-    shifts = np.zeros((rows.size, len(expression.genes)))
-    for name, is_changed, is_out, weight in kinds:
-        moved = steady.shifts(expression, is_out=is_out, rows=rows)
-        shifts += weight * moved
-        found[name] = _of_inputs(np.where(is_changed[rows, None], moved, np.nan), rows, inputs)
+    for name, is_out in ((KNOCKOUT, True), (KNOCKDOWN, False)):
+        is_changed = steady.is_changed(is_out=is_out)
+        if is_changed[inputs].any():
+            moved = np.where(is_changed[rows, None], fell[is_out], np.nan)
+            found[name] = _of_inputs(moved, rows, inputs)
     if found:
-        sizes = downrank_indirect(np.abs(shifts), rows) * np.sign(shifts)
-        found[RANKED_DOWN] = _of_inputs(sizes, rows, inputs)
+        found[RANKED_DOWN] = _of_inputs(ranked_down, rows, inputs)
     return found
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, STRONG, downrank_indirect
+from grn_tvcs.evidence.knockouts import STRONG, effects_of_changes
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.samples import all_levels, all_log_levels
@@ -113,16 +113,9 @@ def _of_changed(
     expression: Expression, steady: SteadyStates, regulators: Indices, targets: Indices
 ) -> Signs:
     """Return 1 if a target fell beyond noise when its regulator was perturbed, -1 if it rose."""
-    kinds = [(steady.is_changed(is_out=True), True, 1.0)]
-    kinds.append((steady.is_changed(is_out=False), False, KNOCKDOWN_EFFECT))
-    rows = np.flatnonzero(np.any([is_changed for is_changed, _, _ in kinds], axis=0))
-    effects = np.zeros((rows.size, len(expression.genes)))
-    for is_changed, is_out, weight in kinds:
-        if is_changed.any():
-            effects += weight * steady.shifts(expression, is_out=is_out, rows=rows)
-    sizes = downrank_indirect(np.abs(effects), rows)
+    rows, _, effects = effects_of_changes(steady, expression)
     found = np.zeros((regulators.size, targets.size), np.int8)
     _, here, there = np.intersect1d(regulators, rows, assume_unique=True, return_indices=True)
-    strong = np.where(sizes >= STRONG, np.sign(effects), 0.0).astype(np.int8)
+    strong = np.where(np.abs(effects) >= STRONG, np.sign(effects), 0.0).astype(np.int8)
     found[here] = strong[np.ix_(there, targets)]
     return found

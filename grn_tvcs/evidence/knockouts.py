@@ -118,6 +118,27 @@ def knockout_evidence(
     return KnockoutEvidence(parts[0], parts[1], signs, power, share)
 
 
+def effects_of_changes(
+    steady: SteadyStates, expression: Expression
+) -> tuple[NDArray[np.int64], dict[bool, Array], Array]:
+    """Return the genes that were changed, and how far others fell then, in standard deviations.
+
+    The effects are by kind, knock-outs first (True), and those of both with effects that a path
+    explains ranked down; [row, gene]. A path may pass through a gene that may not regulate.
+    """
+    kinds = {is_out: steady.is_changed(is_out=is_out) for is_out in (True, False)}
+    rows = np.flatnonzero(kinds[True] | kinds[False])
+    fell = {
+        is_out: steady.shifts(expression, is_out=is_out, rows=rows)
+        for is_out, is_changed in kinds.items()
+        if is_changed.any()
+    }
+    both = np.zeros((rows.size, len(expression.genes)))
+    for is_out, part in fell.items():
+        both += (1.0 if is_out else KNOCKDOWN_EFFECT) * part
+    return rows, fell, downrank_indirect(np.abs(both), rows) * np.sign(both)
+
+
 def downrank_indirect(sizes: Array, rows: NDArray[np.int64] | None = None) -> Array:
     """Weaken effects that a path of two other effects explains, both strong and stronger.
 

@@ -12,7 +12,7 @@ from all simulated tables: there the sum also counts by its size, not by its ran
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -88,9 +88,8 @@ def rankings_of(
     rng: np.random.Generator,
     steady: SteadyStates | None,
     execution: Execution,
-    names: Collection[str] = tuple(WEIGHTS),
 ) -> dict[str, Array]:
-    """Return the rankings `names` that the samples allow; [input, gene].
+    """Return the rankings that the samples allow; [input, gene].
 
     Parameters
     ----------
@@ -110,19 +109,19 @@ def rankings_of(
         logs, genes, candidates, rng, partial(importances, trees=TREES),
         execution.reporting(None).within("more trees"),
     )  # fmt: skip
-    rho = RankCorrelations(levels) if {CLR, RANK} & set(names) else None
+    rho = RankCorrelations(levels)
     added = _sum(evidence, trees, np.abs(partial_correlation(logs, inputs)))
     found = {
         SUM: added,
         LEARNED: logits,
         SIZE: scale_by_top_mean(added, len(genes)),
+        CLR: clr_scores(rho, inputs),
+        RANK: np.abs(rho.of(inputs)),
         PIDC: pidc_scores(levels, inputs),
     }
-    if rho is not None:
-        found |= {CLR: clr_scores(rho, inputs), RANK: np.abs(rho.of(inputs))}
     if RATES in evidence.scores:
         found[RATES] = evidence.scores[RATES]
-    return {name: found[name] for name in names if name in found}
+    return found
 
 
 def _sum(evidence: EvidenceScores, trees: Array, direct: Array) -> Array:

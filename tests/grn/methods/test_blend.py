@@ -35,7 +35,6 @@ from grn_tvcs.stability.execution import SERIAL
 from tests.grn.tables import in_operons, of_another_nature
 from tvcs_core.streams import stream
 
-PARTS = tuple(WEIGHTS)
 FEW = {"resamples": 12, "calibrate": 2}
 
 
@@ -84,7 +83,7 @@ def rankings(expression):
     rules, rng = Rules(), stream(0, "combined")
     evidence = compute_evidence(expression, rules, rng, resamples=6)
     logits = np.zeros(evidence.allowed.shape)
-    found = rankings_of(evidence, logits, expression, rules, rng, None, SERIAL, PARTS)
+    found = rankings_of(evidence, logits, expression, rules, rng, None, SERIAL)
     return evidence, found
 
 
