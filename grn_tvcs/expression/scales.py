@@ -27,6 +27,7 @@ WHOLE = 0.25  # part of the lesser values that are whole numbers in expected cou
 OF_ONE_SIZE = 1e-12  # samples whose sizes differ by less have one size, up to rounding
 # Genes, log ratio and factor by which logarithms must fit better, to be taken for logarithms.
 FEWEST_AGREEING, AGREEING, MUCH_WORSE = 5, 0.3, 3.0
+FEWEST_SAMPLES = 6  # of series; the medians of fewer say little of a level (two agreed by chance)
 RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
 
 Values = NDArray[np.float64]
@@ -206,7 +207,7 @@ def are_of_one_unit(one: Values, other: Values) -> bool:
 def are_logarithms_of(levels: Values, others: Values) -> bool:
     """Whether the medians of genes agree with logarithms of the others, and not with themselves."""
     one, other = (np.median(np.maximum(some, 0.0), axis=0) for some in (levels, others))
-    if one.size < FEWEST_AGREEING or not other.any():
+    if one.size < FEWEST_AGREEING or len(others) < FEWEST_SAMPLES or not other.any():
         return False
     as_they_are = _disagreement(one, other)
     as_logs = min(_disagreement(one, np.log1p(other) / np.log(base)) for base in (2, np.e, 10))
