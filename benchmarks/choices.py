@@ -148,8 +148,8 @@ def cells_of(kinds: list[list[Found]]) -> list[str]:
         learned, best_mean(one_part), best_mean(there), mean_of_best(one_part),
         mean_of_best(there), mean_of_best([*there, (TVCS,), (LEARNED,)]),
     ]  # fmt: skip
-    said = (f"{value:.3f} ({value / tvcs:.2f})" for value in reached)
-    return [str(sum(map(len, kinds))), f"{chance:.3f}", f"{tvcs:.3f}", *said]
+    cells = (f"{value:.3f} ({value / tvcs:.2f})" for value in reached)
+    return [str(sum(map(len, kinds))), f"{chance:.3f}", f"{tvcs:.3f}", *cells]
 
 
 if __name__ == "__main__":

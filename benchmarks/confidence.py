@@ -55,10 +55,13 @@ def confidence_on(example):
     return found.confidence[counts], example.is_edge[counts]
 
 
-def by_chance(said, rng):
+def by_chance(probability, rng):
     """Mean error where an edge of the chance p is true with the chance p."""
-    drawn = [calibration_error(said, rng.random(said.size) < said).error for _ in range(DRAWS)]
-    return float(np.nanmean(drawn)) if (said > ABOVE).any() else float("nan")
+    drawn = [
+        calibration_error(probability, rng.random(probability.size) < probability).error
+        for _ in range(DRAWS)
+    ]
+    return float(np.nanmean(drawn)) if (probability > ABOVE).any() else float("nan")
 
 
 def networks_line(design, number, seed):
@@ -71,13 +74,13 @@ def networks_line(design, number, seed):
             found.append(one)
     if not found:
         return -1.0, [design.key, str(number), "0", *[""] * 6]
-    said, true = (np.concatenate(part) for part in zip(*found, strict=True))
-    error = calibration_error(said, true, above=ABOVE).error
-    likely = said >= LIKELY
+    probability, true = (np.concatenate(part) for part in zip(*found, strict=True))
+    error = calibration_error(probability, true, above=ABOVE).error
+    likely = probability >= LIKELY
     return error, [
-        design.key, str(number), str(len(found)), str(int((said > ABOVE).sum())), f"{error:.3f}",
-        f"{by_chance(said, stream(seed, 'by chance', design.key)):.3f}", str(int(likely.sum())),
-        f"{said[likely].sum():.0f}", str(int(true[likely].sum())),
+        design.key, str(number), str(len(found)), str(int((probability > ABOVE).sum())),
+        f"{error:.3f}", f"{by_chance(probability, stream(seed, 'by chance', design.key)):.3f}",
+        str(int(likely.sum())), f"{probability[likely].sum():.0f}", str(int(true[likely].sum())),
     ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
     name: str
     truth: NDArray[np.int64]
-    said: NDArray[np.int64]
+    labels: NDArray[np.int64]
     families: NDArray[np.int64]
     classes: int
 
@@ -52,7 +52,7 @@ def language_models(seed: int) -> Case:
     common = of_all * rng.standard_normal((TASKS, k))
     common += rng.uniform(0, 1) * rng.standard_normal((TASKS, 1)) * of_truth  # hard and easy tasks
     common += 0.35 * rng.standard_normal((k, k))[truth]  # classes that look alike to all
-    said, families = [], []
+    labels, families = [], []
     for family, size in enumerate(sizes):
         shared = common + of_family * rng.standard_normal((TASKS, k))
         shared += rng.uniform(0.1, 0.7) * rng.standard_normal((k, k))[truth]
@@ -61,9 +61,9 @@ def language_models(seed: int) -> Case:
             utility = (level + 0.25 * rng.standard_normal()) * of_truth + shared
             utility += 0.15 * rng.standard_normal((k, k))[truth]
             utility += own * rng.standard_normal((TASKS, k))
-            said.append(utility.argmax(axis=1))
+            labels.append(utility.argmax(axis=1))
             families.append(family)
-    return Case(f"s{seed}", truth, np.array(said), np.array(families), k)
+    return Case(f"s{seed}", truth, np.array(labels), np.array(families), k)
 
 
 def workers_as_models(folder: Path, seed: int) -> Case:
@@ -75,17 +75,17 @@ def workers_as_models(folder: Path, seed: int) -> Case:
     tasks = rng.permutation(np.flatnonzero((truth >= 0) & (answers.per_task >= n)))[:800]
     start = np.concatenate([[0], np.cumsum(answers.per_task)])
     columns = [rng.permutation(answers.label_of[start[j] : start[j + 1]])[:n] for j in tasks]
-    said, families = np.array(columns).T, np.arange(n) // 2
-    return Case(folder.name, truth[tasks], said, families, len(answers.classes))
+    labels, families = np.array(columns).T, np.arange(n) // 2
+    return Case(folder.name, truth[tasks], labels, families, len(answers.classes))
 
 
 def judged(case: Case, n_gold: int) -> dict[str, float]:
     """Fit on some gold, and compare claims with what is reached on the other tasks."""
-    name, truth, said, families, k = case
-    n, m = said.shape
+    name, truth, labels, families, k = case
+    n, m = labels.shape
     task, model = np.divmod(np.arange(n * m), n)
     names = [f"t{j:05d}" for j in range(m)], [f"m{i:02d}" for i in range(n)]
-    answers = Answers(*names, [str(c) for c in range(k)], task, model, said[model, task])
+    answers = Answers(*names, [str(c) for c in range(k)], task, model, labels[model, task])
     rng = np.random.default_rng([len(name), n_gold, m])
     known = rng.permutation(m)[: n_gold or m // 5]
     gold = Gold({answers.tasks[j]: str(truth[j]) for j in known}, answers.classes)

@@ -54,9 +54,11 @@ def workers(folder: Path, seed: int, n: int) -> Case:
     tasks = rng.permutation(np.flatnonzero((truth >= 0) & (answers.per_task >= n)))[:800]
     start = np.concatenate([[0], np.cumsum(answers.per_task)])
     columns = [rng.permutation(answers.label_of[start[j] : start[j + 1]])[:n] for j in tasks]
-    said, half = np.array(columns).T, (n + 1) // 2
+    labels, half = np.array(columns).T, (n + 1) // 2
     families = [f"f{i}" for i in range(half)]
-    return Case(folder.name, truth[tasks], said[:half], said[half:], families, len(answers.classes))
+    return Case(
+        folder.name, truth[tasks], labels[:half], labels[half:], families, len(answers.classes)
+    )
 
 
 def simulated(seed: int) -> Case:
@@ -79,12 +81,12 @@ def language(case: Any, seed: int) -> Case:
     """Simulate language models, and people who share a part of what is hard."""
     rng = np.random.default_rng([seed, 13])
     hard = np.exp(0.7 * rng.standard_normal(case.truth.size))
-    all_wrong = (case.said != case.truth).all(axis=0)
+    all_wrong = (case.labels != case.truth).all(axis=0)
     quality = rng.uniform(0.7, 0.95, 5)[:, None] ** (hard * np.where(all_wrong, 2.0, 1.0))
     other = (case.truth + rng.integers(1, case.classes, (5, case.truth.size))) % case.classes
     people = np.where(rng.random(quality.shape) < quality, case.truth, other)
     families = [str(f) for f in case.families.tolist()]
-    return Case("language", case.truth, case.said, people, families, case.classes)
+    return Case("language", case.truth, case.labels, people, families, case.classes)
 
 
 def planned(
@@ -95,12 +97,12 @@ def planned(
     The first gold tasks are those that are `drawn` alone, by default all.
     """
     m, k = case.truth.size, case.classes
-    said = np.concatenate([case.models, case.people])
+    labels = np.concatenate([case.models, case.people])
     names = [f"m{i:02d}" for i in range(len(case.models))]
     names += [f"p{i:02d}" for i in range(len(case.people))]
-    task, who = np.divmod(np.arange(said.size), len(names))
+    task, who = np.divmod(np.arange(labels.size), len(names))
     tasks = [f"t{j:05d}" for j in range(m)]
-    answers = Answers(tasks, names, [str(c) for c in range(k)], task, who, said[who, task])
+    answers = Answers(tasks, names, [str(c) for c in range(k)], task, who, labels[who, task])
     known = np.random.default_rng([seed, drawn or n_gold, m]).permutation(m)[:n_gold]
     gold = Gold({tasks[j]: str(case.truth[j]) for j in known}, answers.classes)
     fitted = fit_models(answers, gold, dict(zip(names, case.families, strict=False)))

@@ -134,15 +134,15 @@ def png(figure: Figure) -> str:
 
 def drawn(figure: Figure) -> str:
     """Hash of the words of a figure and of the numbers it shows, to four digits."""
-    told: list[object] = []
+    shown: list[object] = []
     for axes in figure.axes:
-        told += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
-        told += [text.get_text() for text in axes.texts]
+        shown += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
+        shown += [text.get_text() for text in axes.texts]
         for artist in (*axes.lines, *axes.collections, *axes.patches, *axes.images):
-            told.append(artist.get_label())
+            shown.append(artist.get_label())
             for part in points(artist):
-                told += [f"{x:.4g}" for x in np.ravel(np.ma.filled(part, np.nan)).tolist()]
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+                shown += [f"{x:.4g}" for x in np.ravel(np.ma.filled(part, np.nan)).tolist()]
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
 def points(artist: Artist) -> list[np.ndarray]:

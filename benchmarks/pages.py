@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,14 @@ def fill(page: str, name: str, content: str) -> str:
     if count != 1:
         raise ValueError(f"the page must have one place for the table {name}, found {count}")
     return filled
+
+
+def fill_file(path: Path, tables: Mapping[str, str]) -> None:
+    """Fill the tables of a page, by their names."""
+    page = path.read_text(encoding="utf-8")
+    for name, content in tables.items():
+        page = fill(page, name, content)
+    path.write_text(page, encoding="utf-8")
 
 
 def table(

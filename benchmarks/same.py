@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from crowd_tvcs.methods import METHODS as PLANS
-from grn_tvcs.methods import METHODS as NETWORKS
+from grn_tvcs.methods.table import METHODS as NETWORKS
 from tvcs_core.solvers import METHODS as SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -270,10 +270,10 @@ def run_all(checkout: Path, folder: Path) -> None:
         done = subprocess.run(
             [sys.executable, *start, *words], cwd=folder, env=environment, capture_output=True
         )
-        said = [line.encode(), str(done.returncode).encode(), done.stdout]
+        printed = [line.encode(), str(done.returncode).encode(), done.stdout]
         if done.returncode:
-            said.append(done.stderr)
-        (folder / f"{number:03d}.said").write_bytes(CLOCK.sub(b"TIME", b"\n".join(said)))
+            printed.append(done.stderr)
+        (folder / f"{number:03d}.printed").write_bytes(CLOCK.sub(b"TIME", b"\n".join(printed)))
 
 
 def content(path: Path) -> object:
@@ -323,7 +323,7 @@ def main() -> int:
             list(pool.map(run_all, (ROOT, other), folders))
         failed = [
             path.read_text(errors="replace")
-            for path in sorted(folders[0].glob("*.said"))
+            for path in sorted(folders[0].glob("*.printed"))
             if path.read_bytes().split(b"\n")[1] not in (b"0", b"1")
         ]
         print(*failed, sep="\n", end="\n" if failed else "")

@@ -133,9 +133,9 @@ def judged(one: Signed) -> NDArray[np.int64]:
     rho = np.zeros(true.shape)
     everything = np.arange(len(place))
     rho[np.ix_(to, to)] = RankCorrelations(all_levels(one.expression, one.steady)).of(everything)
-    said, right = network.signs[counts], true[counts]
+    signs, right = network.signs[counts], true[counts]
     by_ranks = np.sign(rho[counts]) == right
-    return np.array([1, counts.sum(), by_ranks.sum(), (said != 0).sum(), (said == right).sum()])
+    return np.array([1, counts.sum(), by_ranks.sum(), (signs != 0).sum(), (signs == right).sum()])
 
 
 def main() -> int:

@@ -91,10 +91,12 @@ def complete(
     fit: Callable[[Task], list[Case]],
     *,
     jobs: int,
-    order: Callable[[Case], Any],
+    order: Callable[[Case], Any] | None = None,
     digits: int = 4,
 ) -> None:
     """Compute what `path` does not hold yet, and sort its rows by `order`.
+
+    Without one they are sorted by their keys.
 
     `tasks` maps each task to the keys of its cases. With more `jobs` than one, `fit` runs in as
     many processes; rows come in the order of the tasks all the same. Numbers have so many `digits`.
@@ -102,17 +104,17 @@ def complete(
     done = {case.key for case in resume(path, kind)}
     wanted = [task for task, keys in tasks.items() if not keys <= done]
     print(f"{path.stem}: {len(done)} cases known, {len(wanted)} fits to do", flush=True)
-    began = said = time.perf_counter()
+    began = reported = time.perf_counter()
     with path.open("a", encoding="utf-8", newline="") as file:
         for count, found in enumerate(_work(fit, wanted, jobs), start=1):
             file.write(_rows((case for case in found if case.key not in done), digits))
             file.flush()
             now = time.perf_counter()
-            if now - said > 30 or count == len(wanted):
-                said = now
+            if now - reported > 30 or count == len(wanted):
+                reported = now
                 line = f"{path.stem}: {count} of {len(wanted)} fits, {now - began:.0f} s"
                 print(line, flush=True)
-    _rewrite(path, kind, sorted(resume(path, kind), key=order), digits)
+    _rewrite(path, kind, sorted(resume(path, kind), key=order or (lambda case: case.key)), digits)
 
 
 def forget(path: Path, kind: type[Case], keys: Set[Hashable], digits: int = 4) -> None:

@@ -28,7 +28,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.learning.condition_pairs import ConditionPair, draw_pair  # noqa: E402
-from benchmarks.pages import fill, table  # noqa: E402
+from benchmarks.pages import fill_file, table  # noqa: E402
 from grn_tvcs import compare, subset_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
     MIN_LOG_T,
@@ -162,7 +162,7 @@ def halve(task: tuple[int, int]) -> list[Half]:
     series, number = task
     rng = np.random.default_rng([series, number, 13])
     part = subset_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
-    names = rng.permutation(list(part.pieces()))
+    names = rng.permutation(list(part.pieces))
     a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
     found = compare(part.part(a), part.part(b), rng=number, fdr=LEVELS[-1])
     return [Half(series, number, found.global_p_value, len(found.significant))]
@@ -173,7 +173,7 @@ class Seen(NamedTuple):
 
     series: int
     share: float
-    told: dict[str, np.ndarray]
+    measures: dict[str, np.ndarray]
     truth: np.ndarray
     n_all: int
     n_true: int
@@ -192,23 +192,25 @@ def learning(number: int) -> Seen:
     steps = make_steps(both, np.arange(n))
     drawn = draw_permutations(n_first, series, DEFAULT_PERMUTATIONS, np.random.default_rng(number))
     found = measure_differences(steps, drawn)
-    told = features(found, drawn, steps)
-    kept = (told["t"] > MIN_LOG_T) & ~np.eye(n, dtype=bool)
-    told = {name: part[kept] for name, part in told.items()}
+    measures = features(found, drawn, steps)
+    kept = (measures["t"] > MIN_LOG_T) & ~np.eye(n, dtype=bool)
+    measures = {name: part[kept] for name, part in measures.items()}
     changed = int(pair.is_changed.sum())
     differs = global_p_value(found, drawn) <= ALPHA
-    return Seen(series, share, told, pair.is_changed[kept], n * (n - 1), changed, differs)
+    return Seen(series, share, measures, pair.is_changed[kept], n * (n - 1), changed, differs)
 
 
 def learn(made: Sequence[Seen]) -> None:
     """Fit the regression and write it, with the power on the pairs that it was learned on."""
     from sklearn.linear_model import LogisticRegression
 
-    told = {name: np.concatenate([one.told[name] for one in made]) for name in made[0].told}
+    measures = {
+        name: np.concatenate([one.measures[name] for one in made]) for name in made[0].measures
+    }
     y = np.concatenate([one.truth for one in made])
     fold = np.concatenate([np.full(one.truth.size, k % FOLDS) for k, one in enumerate(made)])
-    knots = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
-    whole = expanded(told, knots)
+    knots = {name: [_short(q) for q in np.quantile(measures[name], BENDS)] for name in BENT}
+    whole = expanded(measures, knots)
     X = np.stack(list(whole.values()), axis=1)
     low, high = X.min(axis=0), X.max(axis=0)
     mean, size = X.mean(axis=0), X.std(axis=0) + 1e-6
@@ -246,7 +248,7 @@ def _power(learned: DifferenceModel, made: Sequence[Seen]) -> dict[str, float]:
     some = [one for one in made if one.share]
     named = 0
     for one in some:
-        probability = learned.probability(one.told)
+        probability = learned.probability(one.measures)
         order = np.argsort(-probability, kind="stable")
         rate = np.cumsum(1.0 - probability[order]) / np.arange(1, order.size + 1)
         kept = np.flatnonzero(rate <= 0.2)
@@ -267,7 +269,6 @@ def compute(arguments, n_pairs: int, n_halves: int) -> None:
     of_real = {task: {task} for task in ((n, k) for n in REAL_SERIES for k in range(n_halves))}
     complete(
         arguments.out / "halves.csv", Half, of_real, halve, jobs=arguments.jobs,
-        order=lambda half: half.key,
     )  # fmt: skip
 
 
@@ -275,12 +276,9 @@ def write_page(results: Path, docs: Path) -> None:
     """Fill the tables of the page."""
     cases = load(results / "pairs.csv", Case)
     page = docs / "studies" / "network-compare.md"
-    text = page.read_text(encoding="utf-8")
     halves = real_table(load(results / "halves.csv", Half))
     tables = rates(cases), power(cases), none(cases), halves
-    for name, content in zip(("rates", "power", "none", "halves"), tables, strict=True):
-        text = fill(text, name, content)
-    page.write_text(text, encoding="utf-8")
+    fill_file(page, dict(zip(("rates", "power", "none", "halves"), tables, strict=True)))
 
 
 def _counts(cases: list[Case], level: int) -> tuple[int, int, float]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.formats.steady import read_steady_states
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.expression.subset import most_variable, subset_genes
-    from grn_tvcs.methods import METHODS, infer
+    from grn_tvcs.inference.infer import infer
+    from grn_tvcs.methods.table import METHODS
     from grn_tvcs.network.edge import Edge
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.edge_table import write_edges, write_reference
@@ -79,7 +80,8 @@ __getattr__, __dir__ = lazy_exports(
         "expression.formats.steady": "read_steady_states",
         "expression.steady_states": "SteadyStates",
         "expression.subset": "most_variable subset_genes",
-        "methods": "METHODS infer",
+        "inference.infer": "infer",
+        "methods.table": "METHODS",
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",

@@ -25,7 +25,8 @@ from grn_tvcs.expression.read import READING, taken
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.user_warnings import without_warnings
 from grn_tvcs.held_out_series import fold_numbers, held_out_gains, split_for_folds
-from grn_tvcs.methods import check_arguments, infer, options_of
+from grn_tvcs.inference.infer import check_arguments, infer
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules, gene_set
 from grn_tvcs.stability.model import Array
@@ -258,7 +259,7 @@ def prepare_search(
 ) -> EdgeCountSearch:
     """Prepare the search of `choose_edges`, for callers that run its job together with others."""
     check_arguments(method, steady, prior, options, rules.max_edges)
-    if "resamples" in options_of(method):
+    if "resamples" in METHODS[method].options:
         options["resamples"] = fewer_resamples(options.get("resamples"))
     data = split_for_folds(expression.in_name_order())
     n_targets = int(rules.roles(data.genes)[1].sum())
@@ -272,7 +273,7 @@ def prepare_search(
 
 def fewer_resamples(given: int | None) -> int:
     """Return the halves of ``"tvcs"`` in each fold, given those of the network itself."""
-    return min(options_of("tvcs")["resamples"] if given is None else given, FOLD_RESAMPLES)
+    return min(METHODS["tvcs"].options["resamples"] if given is None else given, FOLD_RESAMPLES)
 
 
 def fold_resamples(expression: Expression, given: int | None) -> int:

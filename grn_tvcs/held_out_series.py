@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select_each
@@ -45,7 +45,7 @@ def split_for_folds(expression: Expression) -> Expression:
     ValueError
         If there is only one series, too short to be cut.
     """
-    pieces = expression.pieces()
+    pieces = expression.pieces
     if not pieces:
         raise ValueError(
             "the number of edges can only be chosen with time series, but all samples are "
@@ -69,7 +69,7 @@ def split_for_folds(expression: Expression) -> Expression:
 
 def fold_numbers(expression: Expression) -> NDArray[np.int64]:
     """Return the fold, from 0, in which each sample is held out; series stay whole."""
-    pieces = list(expression.pieces().values())
+    pieces = list(expression.pieces.values())
     number = np.empty(len(expression.times), dtype=np.int64)
     for k, rows in enumerate(pieces):
         number[rows] = k % MAX_FOLDS
@@ -101,7 +101,7 @@ def held_out_gains(
     options
         Of the method; ``log_offset`` and ``memory`` are used, with the defaults of ``"tvcs"``.
     """
-    known = options_of("tvcs") | dict(options)
+    known = METHODS["tvcs"].options | dict(options)
     steps = transitions(expression, known["log_offset"])
     regulators, targets, allowed = rules.candidates(expression.genes)
     inputs = regulators[allowed.any(axis=1)]

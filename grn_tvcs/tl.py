@@ -49,7 +49,7 @@ def infer(
     TypeError, ValueError
         As for `grn_tvcs.infer`.
     """
-    from grn_tvcs.methods import infer as infer_network
+    from grn_tvcs.inference.infer import infer as infer_network
     from grn_tvcs.network.programs.anndata import refuse_other_than_anndata
 
     refuse_other_than_anndata(adata)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("repository", "documentation", "security", "conduct", "maintainers", "archive")
-OF_THE_PAPER = ("journal", "year")
 ADDRESS = re.compile(r"https://[\w.-]+\.\w+(/[\w.~/#?=&%+-]*)?")
 MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+")
 DOI = re.compile(r"10\.\d{4,}/\S+")
@@ -50,14 +49,12 @@ def read(root: Path) -> Home:
     Raises
     ------
     ValueError
-        If a field is unknown, absent, or not an address, a DOI, a year or a list of names.
+        If a field is unknown, absent, or not an address, a DOI or a list of names.
     """
     home = tomllib.loads((root / "packaging" / "home.toml").read_text("utf-8"))
-    paper = home.pop("paper", {})
-    for found, wanted in ((home, FIELDS), (paper, OF_THE_PAPER)):
-        if set(found) != set(wanted):
-            odd = ", ".join(sorted(set(found) ^ set(wanted)))
-            raise ValueError(f"packaging/home.toml must have {', '.join(wanted)}: look at {odd}")
+    if set(home) != set(FIELDS):
+        odd = ", ".join(sorted(set(home) ^ set(FIELDS)))
+        raise ValueError(f"packaging/home.toml must have {', '.join(FIELDS)}: look at {odd}")
     for field, form, example in (
         ("repository", ADDRESS, "https://github.com/OWNER/tvcs"),
         ("documentation", ADDRESS, "https://tvcs.readthedocs.io"),
@@ -69,9 +66,9 @@ def read(root: Path) -> Home:
             raise ValueError(
                 f"packaging/home.toml: {field} must be such as {example}, found {home[field]!r}"
             )
-    if not isinstance(home["maintainers"], list) or not isinstance(paper["year"], int):
-        raise ValueError("packaging/home.toml: maintainers must be a list, and year a number")
-    return home | paper
+    if not isinstance(home["maintainers"], list):
+        raise ValueError("packaging/home.toml: maintainers must be a list")
+    return home
 
 
 def missing(root: Path) -> list[str]:
@@ -123,11 +120,6 @@ def _citation(home: Home) -> list[str]:
     return [f"{key}: {json.dumps(home[field])}" for key, field in keys.items() if home[field]]
 
 
-def _paper(home: Home) -> list[str]:
-    keys = {"journal": json.dumps(home["journal"]), "year": home["year"]}
-    return [f"  {key}: {value}" for key, value in keys.items() if home[key]]
-
-
 def _security(home: Home) -> list[str]:
     where = f"to {home['security']}" if home["security"] else "to the people who gave you tvcs"
     return [f"Report a weakness in private {where}, not in a public issue."]
@@ -172,7 +164,7 @@ def _scverse(home: Home) -> list[str]:
 
 PLACES: dict[str, list[Callable[[Home], list[str]]]] = {
     "pyproject.toml": [_urls],
-    "CITATION.cff": [_citation, _paper],
+    "CITATION.cff": [_citation],
     "SECURITY.md": [_security],
     "CODE_OF_CONDUCT.md": [_conduct],
     ".github/ISSUE_TEMPLATE/config.yml": [_contacts],

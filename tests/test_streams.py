@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import crowd_tvcs.methods
-import grn_tvcs.methods
+import grn_tvcs.methods.table
 from crowd_tvcs import Plan, assign, simulate
 from crowd_tvcs.simulation import FAMILIES
 from tvcs_core.solvers import METHODS as SOLVERS
@@ -25,7 +25,7 @@ SOURCES = sorted(
 SECOND_WORDS = {
     "assign": crowd_tvcs.methods.METHODS,
     "crowd": FAMILIES,
-    "infer": grn_tvcs.methods.METHODS,
+    "infer": grn_tvcs.methods.table.METHODS,
     "solve": SOLVERS,
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,8 @@ from tvcs_core.files.display import did_you_mean
 from tvcs_core.files.extras import DATA_SETS, write_data_set
 
 if TYPE_CHECKING:
+    from scipy.sparse import coo_array
+
     from tvcs_core import BlockProjection, Certificate, Projection
 
 app = program("Project a matrix onto caps on its rows, its columns and their total.")
@@ -39,6 +42,15 @@ class ProjectOptions:
         typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads."),
         NOT_RECORDED,
     ]
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the kept entries to this .csv or .tsv file: row, column, value. Rows "
+            "and columns without names are numbered from 0.",
+        ),
+        NOT_RECORDED,
+    ] = None
     row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per row.")] = None
     col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per column.")] = None
     total: Annotated[int | None, typer.Option(min=0, help="Most entries in total.")] = None
@@ -76,15 +88,25 @@ def project(given: ProjectOptions) -> None:
     Prints the objective (the sum of squares kept), the gap to proven optimality, and the time. The
     command also writes FILE.run.json, a record to repeat the run.
     """
+    from scipy.sparse import coo_array
+
     from tvcs_core import TVCS
-    from tvcs_core.files.matrices import read_caps, read_matrix
+    from tvcs_core.files.folders import write_whole
+    from tvcs_core.files.matrices import Matrix, read_caps, read_matrix
     from tvcs_core.files.record import run_record
 
     _refuse_both("row", given.row_cap, given.row_caps)
     _refuse_both("col", given.col_cap, given.col_caps)
     refuse_file(given, given.inputs())
-    blocks = given.matrix.is_dir()
-    V = None if blocks else read_matrix(given.matrix, names=given.names, log=print_message)
+    _refuse_suffix("--out", given.out, ".npz")
+    if given.table is not None:
+        _refuse_suffix("--table", given.table, ".csv", ".tsv")
+        refuse_file(replace(given, out=given.table), given.inputs())
+    V, rows_named, cols_named = (
+        Matrix(None)
+        if given.matrix.is_dir()
+        else read_matrix(given.matrix, names=given.names, log=print_message)
+    )
     shape = _shape_of_blocks(given) if V is None else V.shape
     rows, cols = given.row_caps, given.col_caps
     constraint = TVCS.matrix(
@@ -103,8 +125,13 @@ def project(given: ProjectOptions) -> None:
         objective=projection.objective,
         gap=projection.gap,
     )
+    kept = coo_array(projection.matrix)  # a kept entry is never 0: its gain is positive
+    if given.table is not None:
+        names = [rows_named or range(shape[0]), cols_named or range(shape[1])]
+        write_whole(given.table, lambda path: _write_entries(path, kept, *names))
     write_with_record(given.out, projection.save, record)
-    typer.echo(f"objective  {projection.objective!r} in {_support_size(projection)} entries")
+    entries = "1 entry" if kept.nnz == 1 else f"{kept.nnz} entries"
+    typer.echo(f"objective  {projection.objective!r} in {entries}")
     typer.echo(f"gap        {projection.gap!r}")
     typer.echo(f"time       {seconds:.3g} s")
 
@@ -209,12 +236,22 @@ def main() -> None:
     run(app)
 
 
-def _support_size(projection: Projection | BlockProjection) -> int:
-    from tvcs_core import BlockProjection
+def _refuse_suffix(option: str, path: Path, *suffixes: str) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, found {path.name!r}")
 
-    if isinstance(projection, BlockProjection):
-        return projection.rows.size
-    return int(projection.support.sum())
+
+def _write_entries(
+    path: Path, kept: coo_array, rows: Sequence[object], cols: Sequence[object]
+) -> None:
+    """Write the kept entries in the order of rows and columns, each value as it reads back."""
+    from tvcs_core.files.tables import write_table
+
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    i, j = (index.tolist() for index in kept.coords)
+    entries = sorted(zip(i, j, kept.data.tolist(), strict=True))
+    lines = ((rows[i], cols[j], repr(value)) for i, j, value in entries)
+    write_table(path, ["row", "column", "value"], lines, delimiter)
 
 
 def _certify(file: Path, blocks: Path | None) -> Certificate:

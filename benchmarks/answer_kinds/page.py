@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.answer_kinds import pairs, scales
 from benchmarks.answer_kinds.cases import Case
 from benchmarks.answer_kinds.crowds import PAIRS, SCALES, SETS
-from benchmarks.pages import fill, plain, signed, table
+from benchmarks.pages import fill_file, plain, signed, table
 
 LEAST_LOSS = 0.005
 CLAIMED = (scales.OURS, scales.ORDINAL, scales.UNORDERED, scales.SHARES, scales.DAWID_SKENE)
@@ -18,11 +18,8 @@ CLAIMED = (scales.OURS, scales.ORDINAL, scales.UNORDERED, scales.SHARES, scales.
 
 def write_docs(cases: list[Case], docs: Path) -> None:
     """Fill the tables of crowd-kinds.md."""
-    page = docs / "studies" / "crowd-kinds.md"
-    text = page.read_text(encoding="utf-8")
-    for name, make in TABLES.items():
-        text = fill(text, name, make(cases))
-    page.write_text(text, encoding="utf-8")
+    tables = {name: make(cases) for name, make in TABLES.items()}
+    fill_file(docs / "studies" / "crowd-kinds.md", tables)
 
 
 def of(cases: list[Case], part: str, method: str | None = None) -> list[Case]:

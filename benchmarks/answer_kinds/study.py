@@ -67,7 +67,7 @@ def compute(arguments: argparse.Namespace) -> None:
                 tasks["next", crowd, method, seed] = keys
     fit = partial(cases_of, data=arguments.data)
     path = arguments.out / "cases.csv"
-    complete(path, Case, tasks, fit, jobs=1, order=lambda case: case.key)
+    complete(path, Case, tasks, fit, jobs=1)
 
 
 def _add(tasks, part, crowds, sizes, seed, methods) -> None:  # type: ignore[no-untyped-def]

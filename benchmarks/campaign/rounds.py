@@ -44,7 +44,7 @@ def reached(number: int, sizes: Iterable[int | None]) -> tuple[float, float]:
     row_of = {name: i for i, name in enumerate(workers)}
     column_of = {name: j for j, name in enumerate(tasks)}
     gold = dict(zip(crowd.gold, map(str, crowd.gold_labels), strict=True))
-    told = [
+    gold_answers = [
         (task, worker, str(crowd.gold_answers[i, j]))
         for worker, i in row_of.items()
         for j, task in enumerate(crowd.gold)
@@ -53,7 +53,7 @@ def reached(number: int, sizes: Iterable[int | None]) -> tuple[float, float]:
         tempfile.TemporaryDirectory() as folder,
         Campaign.create(
             Path(folder) / "c.db",
-            workers=workers, tasks=tasks, gold=gold, gold_answers=told, **CAPS,
+            workers=workers, tasks=tasks, gold=gold, gold_answers=gold_answers, **CAPS,
         ) as campaign,
     ):  # fmt: skip
         for size in sizes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.campaign import online
 from benchmarks.campaign.online import FRESH, TUNED
 from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case
-from benchmarks.pages import figure_style, fill, save, standard_error, table
+from benchmarks.pages import figure_style, fill_file, save, standard_error, table
 from crowd_tvcs.routing.outcomes import NO_LIMIT
 
 WANTED = 0.95
@@ -48,15 +48,18 @@ def write_docs(
     """Fill the tables of campaign-study.md and draw its figures."""
     page = docs / "studies" / "campaign-study.md"
     means = accuracies(cases)
-    text = page.read_text(encoding="utf-8")
-    text = fill(text, "goals", goals(means))
-    for per_class, name in ((0, "replay"), (1, "replay per class")):
-        text = fill(text, name, replay_table(means, per_class))
-    text = fill(text, "stopping", stopping_table(cases))
-    text = fill(text, "online", online_table(curves))
-    text = fill(text, "saved", saved_table(curves))
-    text = fill(text, "optimism", optimism_table(plans))
-    page.write_text(text, encoding="utf-8")
+    fill_file(
+        page,
+        {
+            "goals": goals(means),
+            "replay": replay_table(means, 0),
+            "replay per class": replay_table(means, 1),
+            "stopping": stopping_table(cases),
+            "online": online_table(curves),
+            "saved": saved_table(curves),
+            "optimism": optimism_table(plans),
+        },
+    )
     draw_replay(means, docs / "figures" / "campaign-replay.svg")
     draw_online(curves, docs / "figures" / "campaign-online.svg")
 

@@ -141,7 +141,7 @@ def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
 def stop(shop: Shop, sure: float | None, least: float) -> Reached:
     """Buy answers until every task is this sure (None: as gold shows), or no label adds so much."""
     split, rng = shop.split, stream(0, "who asks")
-    recorded, told = split.recorded, split.skill.lower_confidence_bound()
+    recorded, lower_bounds = split.recorded, split.skill.lower_confidence_bound()
     m, size, order = len(recorded.tasks), -1, np.empty(0, dtype=np.int64)
     chosen = np.zeros(recorded.size, dtype=bool)
     while True:
@@ -153,15 +153,15 @@ def stop(shop: Shop, sure: float | None, least: float) -> Reached:
         chances = split.posterior(bought, skill)
         is_open = recorded.given & ~bought.given & (chances.max(axis=1) < at)
         if least > 0.0:
-            best = np.where(is_open, told[:, None], 0.0).max(axis=0)
+            best = np.where(is_open, lower_bounds[:, None], 0.0).max(axis=0)
             alone = split.posterior(bought, replace(skill, dependence=None))
             n = bought.per_task
             is_open &= least <= gain_per_label(
                 chances, best, dependence=model, answers=n, alone=alone
             )
-        scores = routing_scores(chances, told)
+        scores = routing_scores(chances, lower_bounds)
         if shop.anybody:
-            alike = routing_scores(chances, np.full(told.size, told.mean()))
+            alike = routing_scores(chances, np.full(lower_bounds.size, lower_bounds.mean()))
             scores = alike * (1.0 - TIE * rng.random(alike.shape))
         if model is not None:
             scores = scores * np.where(bought.per_task == 0, FIRST_LABEL_BOOST, 1.0)

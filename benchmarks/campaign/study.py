@@ -61,7 +61,7 @@ def run_replay(data: Path, path: Path, jobs: int) -> None:
         for per_class in (0, 1)
         for split in SPLITS
     }
-    complete(path, Case, tasks, replay_split, jobs=jobs, order=lambda case: case.key)
+    complete(path, Case, tasks, replay_split, jobs=jobs)
 
 
 def run_online(path: Path, jobs: int) -> None:
@@ -91,7 +91,7 @@ def run_optimism(path: Path, jobs: int) -> None:
         for gold in online.GOLD_ANSWERS
         for seed in FRESH
     }
-    complete(path, online.Optimism, tasks, one_plan, jobs=jobs, order=lambda case: case.key)
+    complete(path, online.Optimism, tasks, one_plan, jobs=jobs)
 
 
 def one_plan(task: tuple[str, int, int]) -> list[online.Optimism]:

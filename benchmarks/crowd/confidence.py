@@ -88,7 +88,7 @@ def compute(arguments: argparse.Namespace) -> None:
     names = sorted(path.parent.name for path in arguments.data.glob("*/truth.csv"))
     splits = range(arguments.first, arguments.first + arguments.splits)
     claims = claim_tasks(data, names, splits)
-    complete(out / "claims.csv", Claim, claims, claims_of, jobs=1, order=lambda case: case.key)
+    complete(out / "claims.csv", Claim, claims, claims_of, jobs=1)
     policies = {
         (data, name, splits): {
             (name, model, policy, labels, len(splits))
@@ -98,7 +98,7 @@ def compute(arguments: argparse.Namespace) -> None:
         }
         for name in names
     }
-    complete(out / "policies.csv", Policy, policies, policies_of, jobs=1, order=lambda c: c.key)
+    complete(out / "policies.csv", Policy, policies, policies_of, jobs=1)
     few = splits[: max(1, len(splits) // SLOW_PART)]
     quick = (*OURS, *RIVALS)
     rivals = {
@@ -106,9 +106,9 @@ def compute(arguments: argparse.Namespace) -> None:
         for methods, times in ((quick, splits), (quick, few), (SLOW, few))
         for name in names
     }
-    complete(out / "labels.csv", Labels, rivals, labels_of, jobs=1, order=lambda case: case.key)
+    complete(out / "labels.csv", Labels, rivals, labels_of, jobs=1)
     costs = {(data, name): {name} for name in names}
-    complete(out / "fits.csv", Cost, costs, cost, jobs=1, order=lambda case: case.key)
+    complete(out / "fits.csv", Cost, costs, cost, jobs=1)
 
 
 ClaimTask = tuple[str, str, float, tuple[str, ...], range]

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from benchmarks.crowd.class_shares import bought
 from benchmarks.crowd.usual import usual_numbers, without
-from benchmarks.pages import fill, standard_error, table
+from benchmarks.pages import fill_file, standard_error, table
 from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs import Plan
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold, with_shared_classes
@@ -57,7 +57,7 @@ Task = tuple[str, str, str, int]  # folder of the sets, name of a set, how, and 
 class PlanOutcome(NamedTuple):
     """One plan: what it expects, what gold foresees of it, what the votes claim, what is reached.
 
-    `claimed` is told with an interval as what is forecast, by as many gold tasks.
+    `claimed` has an interval as the forecast has one, by as many gold tasks.
     """
 
     expected: float
@@ -210,7 +210,7 @@ def drawn(k: int, alike: float, number: int) -> tuple[Answers, Gold]:
 def judged(
     answers: Answers, truth: Gold, number: int, share: float, *, anybody: bool
 ) -> tuple[float, list[PlanOutcome]]:
-    """Plan one split by every number of labels; the common error, and what is told."""
+    """Plan one split by every number of labels; the common error, and its claims."""
     rng = stream(0, "confidence", str(number))
     split = draw_split(answers, truth, share, per_class=False, rng=rng, model="independent")
     skill = fit_dependence(answers, split.gold, split.skill)
@@ -254,12 +254,15 @@ def write_page(out: Path, docs: Path) -> None:
     """Fill the tables of crowd-confidence.md."""
     cases = load(out / "claims.csv", Case)
     page = docs / "studies" / "crowd-confidence.md"
-    text = page.read_text(encoding="utf-8")
-    text = fill(text, "plans", plans_table(cases))
-    text = fill(text, "intervals", intervals_table(cases))
-    text = fill(text, "votes", votes_table(cases))
-    text = fill(text, "simulated plans", simulated_table(cases))
-    page.write_text(text, encoding="utf-8")
+    fill_file(
+        page,
+        {
+            "plans": plans_table(cases),
+            "intervals": intervals_table(cases),
+            "votes": votes_table(cases),
+            "simulated plans": simulated_table(cases),
+        },
+    )
 
 
 def plans_table(cases: list[Case]) -> str:

@@ -90,16 +90,16 @@ def print_intervals(given: argparse.Namespace) -> int:
             share, rows, settled = count / len(truth), [], []
             for number in range(given.first, given.first + given.splits):
                 claim, hit, gold = claims_of(answers, truth, share, number)
-                told = target_evidence(*gold, given.target, count)
+                known = target_evidence(*gold, given.target, count)
                 sure, right = stopped(claim, hit, given.target)
-                if not np.isnan(told.right) and sure:
+                if not np.isnan(known.right) and sure:
                     at = confidence_threshold(*gold, given.target)
-                    wanted = share + (told.more or 0) / len(truth)
-                    if at == 1.0 and told.high >= given.target and told.more and wanted <= 0.5:
+                    wanted = share + (known.more or 0) / len(truth)
+                    if at == 1.0 and known.high >= given.target and known.more and wanted <= 0.5:
                         settled.append(is_settled(answers, truth, wanted, given.target, number))
                     rows.append(
-                        (told.low, told.high, told.low <= right / sure <= told.high, right / sure,
-                         at < 1.0, told.high < given.target)
+                        (known.low, known.high, known.low <= right / sure <= known.high,
+                         right / sure, at < 1.0, known.high < given.target)
                     )  # fmt: skip
             means = np.mean(rows, axis=0) if rows else np.full(6, np.nan)
             cells = " | ".join(f"{x:.2f}" for x in [*means, np.mean(settled or [np.nan])])

@@ -275,17 +275,17 @@ def confidence_of(method: str, network: Network, table: Table) -> Confidence:
     """What a confidence says of the pairs that count, beside what is true of them."""
     if network.confidence is None:
         return Confidence("no" if METHODS[method].has_confidence else "")
-    said, truth = network.confidence[table.judged], table.is_edge[table.judged]
-    found = calibration_error(said, truth, above=ABOVE)
+    probability, truth = network.confidence[table.judged], table.is_edge[table.judged]
+    found = calibration_error(probability, truth, above=ABOVE)
     inner = np.linspace(ABOVE, 1.0, BINS + 1)[1:-1]
     place = np.searchsorted(inner, found.claimed, side="left")
     bins = zip(place, found.n, found.claimed, found.true, strict=True)
-    sure = said >= LIKELY
+    sure = probability >= LIKELY
     return Confidence(
         "yes",
         found.error if found.n.size else None,
         int(sure.sum()),
-        float(said[sure].sum()),
+        float(probability[sure].sum()),
         int(truth[sure].sum()),
         " ".join(f"{k}:{n}:{p:.6f}:{t:.6f}" for k, n, p, t in bins),
     )
@@ -295,13 +295,13 @@ def solve_null(task: NullTask) -> list[Null]:
     """The largest confidence where nothing is true."""
     expression = null(task.kind, task.size, task.number, task.seed)
     network, seconds = answer(expression, task.method, task.seed)
-    said = network.confidence
+    probability = network.confidence
     return [
         Null(
             task.kind, shown(task.size), task.number, task.method,
-            "no" if said is None else "yes",
-            None if said is None else float(said.max()),
-            0 if said is None else int((said > SURE).sum()), seconds,
+            "no" if probability is None else "yes",
+            None if probability is None else float(probability.max()),
+            0 if probability is None else int((probability > SURE).sum()), seconds,
         )
     ]  # fmt: skip
 

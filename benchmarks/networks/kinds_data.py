@@ -102,7 +102,7 @@ class Case:
     supported, expected, found
         Pairs of a confidence of at least one half; how many of them should be true, and are.
     bins
-        The reliability: place, number of pairs, what is said and what is true, of each bin.
+        The reliability of each bin: place, number of pairs, mean probability, share of true edges.
     """
 
     kind: str
@@ -167,9 +167,9 @@ def places(
     for genes in SIZES:
         for topology in KINDS:
             for k in range(simulate):
-                for told in ((SERIES, COLUMN, OUT, BOTH), (REST,), (CELLS,), (RELAX,), (HIDDEN,)):
+                for known in ((SERIES, COLUMN, OUT, BOTH), (REST,), (CELLS,), (RELAX,), (HIDDEN,)):
                     kind = f"{topology}, {genes} genes"
-                    yield Place(kind, f"network{k + 1}", told, "", topology, genes)
+                    yield Place(kind, f"network{k + 1}", known, "", topology, genes)
 
 
 @lru_cache(maxsize=2)
@@ -297,7 +297,7 @@ def part_of(whole: Table, rng: np.random.Generator) -> Table:
             break
     kept = np.array(sorted(chosen))
     expression = whole.expression
-    pieces = list(expression.pieces())
+    pieces = list(expression.pieces)
     taken = {pieces[k] for k in rng.permutation(len(pieces))[:PART_SERIES]}
     expression = expression.part(np.array([name in taken for name in expression.series]))
     expression = replace(
@@ -333,12 +333,12 @@ def _known_edges(path: Path) -> set[tuple[str, str]]:
 def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
     """Sample, minutes and series of all courses, and the steady-state samples."""
     with path.open(encoding="utf-8", newline="") as file:
-        told = {line["condName"]: line for line in csv.DictReader(file, delimiter="\t")}
-    courses, steady_values = [], [name for name, line in told.items() if line["isTs"] != "TRUE"]
-    for last in (name for name, line in told.items() if line["is1stLast"] == "l"):
+        meta = {line["condName"]: line for line in csv.DictReader(file, delimiter="\t")}
+    courses, steady_values = [], [name for name, line in meta.items() if line["isTs"] != "TRUE"]
+    for last in (name for name, line in meta.items() if line["is1stLast"] == "l"):
         course, ages, age = [last], [0.0], 0.0
-        while (before := told[course[-1]]["prevCol"]) != "NA":
-            age += float(told[course[-1]]["del.t"])
+        while (before := meta[course[-1]]["prevCol"]) != "NA":
+            age += float(meta[course[-1]]["del.t"])
             course.append(before)
             ages.append(age)
         steps = zip(reversed(course), reversed(ages), strict=True)

@@ -60,15 +60,15 @@ def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
     """The page with its tables."""
     kinds = by_kind(cases)
     default = next((d for d in DEFAULTS if any(d in rows for rows in kinds.values())), "")
-    told = [case for case in cases if case.confidence]
+    with_confidence = [case for case in cases if case.confidence]
     parts: dict[str, Callable[[], str]] = {
         "lose": lambda: lose_table(kinds, default),
         "before": lambda: before_table(kinds, default),
         "more": lambda: more_table(kinds, default),
         "kinds": lambda: kinds_table(kinds),
         "cost": lambda: cost_table(cases),
-        "calibration": lambda: calibration_table(told),
-        "reliability": lambda: reliability_table(told),
+        "calibration": lambda: calibration_table(with_confidence),
+        "reliability": lambda: reliability_table(with_confidence),
         "nulls": lambda: nulls_table(nulls),
         "groups": lambda: groups_table(kinds),
     }
@@ -187,8 +187,8 @@ def _difference(differences: Array) -> list[str]:
     if differences.size < 2:
         return [f"{differences.mean():+.3f}", "", "not known"]
     error = standard_error(differences)
-    said = "yes" if is_surely_less(differences) else "no"
-    return [f"{differences.mean():+.3f}", f"{error:.3f}", said]
+    is_less = "yes" if is_surely_less(differences) else "no"
+    return [f"{differences.mean():+.3f}", f"{error:.3f}", is_less]
 
 
 def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
@@ -255,36 +255,36 @@ def cost_table(cases: list[Case]) -> str:
         for method in methods:
             mine = [case for case in cases if (case.genes, case.method) == (genes, method)]
             seconds = [case.seconds for case in mine]
-            told = " ".join(sorted({case.how for case in mine} - {""}))
-            note = f" ({told})" if told else ""
+            how = " ".join(sorted({case.how for case in mine} - {""}))
+            note = f" ({how})" if how else ""
             cells.append(f"{np.median(seconds):.2g}, {max(seconds):.2g}{note}" if mine else "")
         lines.append([str(genes), *cells])
     return table(["genes", *methods], lines)
 
 
 def pooled(cases: Iterable[Case]) -> dict[int, tuple[int, float, float]]:
-    """Pairs, mean of what is said and share of true ones in each bin, over networks."""
+    """Pairs, mean probability and share of true ones in each bin, over networks."""
     sums: dict[int, np.ndarray] = {}
     for case in cases:
-        for told in case.bins.split():
-            place, *figures = told.split(":")
-            n, said, true = map(float, figures)
-            more = np.array([n, n * said, n * true])
+        for cell in case.bins.split():
+            place, *figures = cell.split(":")
+            n, claimed, true = map(float, figures)
+            more = np.array([n, n * claimed, n * true])
             sums[int(place)] = sums.get(int(place), np.zeros(3)) + more
-    return {k: (int(n), said / n, true / n) for k, (n, said, true) in sorted(sums.items())}
+    return {k: (int(n), claimed / n, true / n) for k, (n, claimed, true) in sorted(sums.items())}
 
 
 def error_of(bins: dict[int, tuple[int, float, float]]) -> float:
-    """Mean of what is said less what is true, over pairs; NaN without any."""
+    """Mean probability less the share of true pairs, over pairs; NaN without any."""
     n = sum(count for count, _, _ in bins.values())
-    gap = sum(count * abs(said - true) for count, said, true in bins.values())
+    gap = sum(count * abs(claimed - true) for count, claimed, true in bins.values())
     return gap / n if n else float("nan")
 
 
-def _by_honesty(told: list[Case]) -> list[tuple[tuple[str, str, str], list[Case]]]:
+def _by_honesty(cases: list[Case]) -> list[tuple[tuple[str, str, str], list[Case]]]:
     """Rows with the kind, what was given and the method; the least honest first."""
     found: dict[tuple[str, str, str], list[Case]] = {}
-    for case in told:
+    for case in cases:
         found.setdefault((case.kind, case.given, case.method), []).append(case)
 
     def badness(rows: list[Case]) -> float:
@@ -293,12 +293,12 @@ def _by_honesty(told: list[Case]) -> list[tuple[tuple[str, str, str], list[Case]
     return sorted(found.items(), key=lambda item: badness(item[1]))
 
 
-def calibration_table(told: list[Case]) -> str:
+def calibration_table(cases: list[Case]) -> str:
     """Calibration error, supported edges and the true ones among them, least honest first."""
-    if not told:
+    if not cases:
         return "No method of this run has a confidence."
     lines, errors = [], []
-    for words, rows in _by_honesty(told):
+    for words, rows in _by_honesty(cases):
         bins = pooled(rows)
         n, error = sum(count for count, _, _ in bins.values()), error_of(bins)
         errors += [error] if n else []
@@ -317,10 +317,10 @@ def calibration_table(told: list[Case]) -> str:
     return f"Calibration error: {mean_error}{worst}.\n\n{table(heads, lines, words=3)}"
 
 
-def reliability_table(told: list[Case]) -> str:
-    """What is said / what is true (pairs) in each bin, in the order of `calibration_table`."""
+def reliability_table(cases: list[Case]) -> str:
+    """Mean probability / share of true pairs (pairs) in each bin, as `calibration_table` orders."""
     lines = []
-    for words, rows in _by_honesty(told):
+    for words, rows in _by_honesty(cases):
         if bins := pooled(rows):
             cells = [_reliability(*bins[k]) if k in bins else "" for k in range(BINS)]
             lines.append([*words, *cells])
@@ -331,8 +331,8 @@ def reliability_table(told: list[Case]) -> str:
     return table(heads, lines, words=3)
 
 
-def _reliability(n: int, said: float, true: float) -> str:
-    return f"{in_one_cell([said, true])} ({n})"
+def _reliability(n: int, claimed: float, true: float) -> str:
+    return f"{in_one_cell([claimed, true])} ({n})"
 
 
 def nulls_table(nulls: list[Null]) -> str:
@@ -384,13 +384,13 @@ def groups_table(kinds: dict[tuple[str, str], Rows]) -> str:
 def _group(case: Case) -> str:
     if case.kind.startswith(COMPENDIUM):
         return "B. subtilis" if case.network == "whole" else "parts of B. subtilis"
-    told = ", with knock-outs" if case.given in (OUT, BOTH) else ""
+    experiments = ", with knock-outs" if case.given in (OUT, BOTH) else ""
     if case.kind.split(",")[0] not in KINDS:
-        return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks{told}"
+        return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks{experiments}"
     if case.given == REST:
         return "our simulator, steady state"
     few = "below" if case.concentration < HUB_POOR else "from"
-    return f"our simulator, concentration {few} {HUB_POOR:g}{told}"
+    return f"our simulator, concentration {few} {HUB_POOR:g}{experiments}"
 
 
 def _short(value: float) -> str:

@@ -111,7 +111,7 @@ def solve_halves_once() -> None:
 
 
 def part(states: SteadyStates, genes: set[str], *, knockouts: bool) -> SteadyStates:
-    """The wild type, and the experiments on `genes`, without knock-outs if so said."""
+    """The wild type, and the experiments on `genes`, of both kinds or without knock-outs."""
     kept = [
         k
         for k, gene in enumerate(states.changed)
@@ -128,7 +128,7 @@ def with_old_rule(series: Network, expression, states: SteadyStates) -> Network:
     indirect ones alike, with weight 2 and the hub prior of the series.
     """
     genes, states, expression = series.genes, states.of(series.genes), expression.in_name_order()
-    first = [rows.start for rows in expression.pieces().values()]
+    first = [rows.start for rows in expression.pieces.values()]
     known = np.concatenate([states.levels, expression.values[first]])
     rest = np.median(known, axis=0)
     spread = 1.4826 * np.median(np.abs(known - rest), axis=0)

@@ -109,7 +109,7 @@ def at_random(found: Data, seed: int) -> Network:
 
 
 def plain_among_linked(found: Data) -> Network:
-    """The paper's model by IHT, told which pairs are linked and the true largest degrees."""
+    """The paper's model by IHT, given which pairs are linked and the true largest degrees."""
     place = {gene: i for i, gene in enumerate(found.reference.genes)}
     expression = found.expression.in_name_order()
     order = np.array([place[gene] for gene in expression.genes])

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.networks.knockout_kinds import simulated
 from grn_tvcs import Expression, Network, Prior, infer, score
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.simulation.kinds import draw_topology
 from tvcs_core.streams import stream
 
@@ -32,7 +32,7 @@ KINDS = ("flat", "mid", "hub")
 SIZES = (10, 30, 100)
 # What wrong edges are, and how many: there are not enough to turn around for three in four.
 FAULTS = {"anywhere": (1.0, 0.75, 0.5, 0.25, 0.0), "turned around": (1.0, 0.5)}
-TIMES = re.compile(r"are ([\d.]+) times")  # in what the user is told
+TIMES = re.compile(r"are ([\d.]+) times")  # in the notes of a network
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def all_rows(method: str, networks: tuple[int, ...], seed: int, resamples: int) -> Iterator[Row]:
-    options = {"resamples": resamples} if "resamples" in options_of(method) else {}
+    options = {"resamples": resamples} if "resamples" in METHODS[method].options else {}
     for n_genes, n_networks in zip(SIZES, networks, strict=True):
         for kind in KINDS:
             for number in range(n_networks):
@@ -101,8 +101,8 @@ def judged(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constant genes
             network = infer(expression, method, prior=prior, scale="levels", rng=0, **options)
-        told = TIMES.search(" ".join(network.notes))
-        return score(network, truth).aupr, float(told[1]) if told else 1.0
+        found = TIMES.search(" ".join(network.notes))
+        return score(network, truth).aupr, float(found[1]) if found else 1.0
 
     without, _ = inferred(None)
     for fault, shares in FAULTS.items():

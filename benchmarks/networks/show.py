@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.networks.cases import CUTS, ONE, PAIRS, TEN, Case, number, simulate_one
 from benchmarks.networks.methods import ENTRIES
-from benchmarks.pages import fill, in_one_cell, table
+from benchmarks.pages import fill_file, in_one_cell, table
 from benchmarks.study import load
 from grn_tvcs import Network
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
@@ -37,23 +37,25 @@ PAPER = {  # Table 1 of the paper: SN, SP and AUC, and who they are here
 def write_docs(out: Path, docs: Path, seed: int) -> None:
     """Draw the study's network and fill the known tables of docs/studies/network-study.md."""
     page = docs / "studies" / "network-study.md"
-    text = page.read_text(encoding="utf-8")
+    tables = {}
     files = sorted(out.glob("*.csv"), key=lambda path: (path.stem not in (ONE, TEN), path.stem))
     known = {path.stem: load(path, Case) for path in files}
     for design in {ONE, TEN} & set(known):
         for pairs in PAIRS:
             chosen = [case for case in known[design] if case.pairs == pairs]
-            text = fill(text, f"{design} {pairs}", paper_table(chosen))
-        text = fill(text, f"{design} caps", caps_table(known[design]))
+            tables[f"{design} {pairs}"] = paper_table(chosen)
+        tables[f"{design} caps"] = caps_table(known[design])
     like = {name: cases for name, cases in known.items() if cases[0].n_pairs == N_PAIRS}
-    text = fill(text, "paper", beside_the_paper(like))
-    text = fill(text, "areas", areas_table(known, METHODS))
-    text = fill(text, "ratios", ratios_table(known))
-    text = fill(text, "variants", areas_table(known, VARIANTS))
+    tables |= {
+        "paper": beside_the_paper(like),
+        "areas": areas_table(known, METHODS),
+        "ratios": ratios_table(known),
+        "variants": areas_table(known, VARIANTS),
+    }
     (docs / "figures" / "network-study.svg").write_text(
         drawing(simulate_one(seed).network), encoding="utf-8"
     )
-    page.write_text(text, encoding="utf-8")
+    fill_file(page, tables)
     print(f"wrote {page}", flush=True)
 
 

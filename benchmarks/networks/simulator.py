@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.networks.cases import read as read_network
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill_file, table
 from benchmarks.study import DOCS
 from grn_tvcs import Network, Simulation, simulate
 from grn_tvcs.simulation.topology import grow
@@ -68,7 +68,7 @@ def main() -> None:
         out.text("tables.md", f"{page}\n")
     print(page)
     if options.write_docs:
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")
+        fill_file(PAGE, {"measured": page})
 
 
 def compare(folder: Path, noise: str, n_seeds: int) -> Iterator[tuple[str, float, float, float]]:
@@ -109,7 +109,7 @@ def read(folder: Path) -> Experiments:
         return np.loadtxt(folder / f"{name}.tsv", skiprows=1, ndmin=2)
 
     return Experiments(
-        np.array([expression.values[rows] for rows in expression.pieces().values()]),
+        np.array([expression.values[rows] for rows in expression.pieces.values()]),
         rows("wildtype")[0],
         rows("knockouts"),
         rows("knockdowns"),
@@ -120,7 +120,7 @@ def read(folder: Path) -> Experiments:
 
 
 def measured(made: Simulation) -> Experiments:
-    pieces = made.expression.pieces().values()
+    pieces = made.expression.pieces.values()
     return Experiments(
         np.array([made.expression.values[rows] for rows in pieces]),
         made.wild_type,

@@ -45,9 +45,9 @@ def carry(folder: Path, out: Path) -> None:
     edges = edges[edges.isin(genes).all(axis=1)].sort_values(["regulator", "target"])
     regulators = pd.Series(sorted(set(known.columns) & set(genes)), name="regulator")
     out.mkdir(parents=True, exist_ok=True)
-    told = pd.read_csv(folder / "meta_data.tsv", sep="\t", index_col="condName")
+    samples = pd.read_csv(folder / "meta_data.tsv", sep="\t", index_col="condName")
     for name, part in (
-        ("samples", sheet(told)),
+        ("samples", sheet(samples)),
         ("regulators", regulators),
         ("known_edges", edges),
         ("expression", levels.loc[genes].round(DIGITS).rename_axis("gene").reset_index()),
@@ -70,21 +70,21 @@ def chosen(edges: pd.DataFrame, rng: np.random.Generator) -> list[str]:
     return sorted(kept | set(edges.regulator[edges.target.isin(kept)]))
 
 
-def sheet(told: pd.DataFrame) -> pd.DataFrame:
+def sheet(samples: pd.DataFrame) -> pd.DataFrame:
     """A row for every sample of a series, in time, and one for each in steady state."""
-    told = told[~told.index.duplicated()]  # a sample that begins two series has two rows
+    samples = samples[~samples.index.duplicated()]  # a sample that begins two series has two rows
     rows: list[tuple[str, str, str]] = []
-    for last in told.index[told.is1stLast == "l"]:
+    for last in samples.index[samples.is1stLast == "l"]:
         steps, sample = [], last
         while isinstance(sample, str):
-            before, minutes = told.loc[sample, ["prevCol", "del.t"]]
+            before, minutes = samples.loc[sample, ["prevCol", "del.t"]]
             steps.append((sample, minutes if isinstance(before, str) else 0.0))
             sample = before
         names, minutes = zip(*reversed(steps), strict=True)
         rows += [
             (name, f"{at:g}", last) for name, at in zip(names, np.cumsum(minutes), strict=True)
         ]
-    rows += [(name, "", "") for name in told.index[~told.isTs]]
+    rows += [(name, "", "") for name in samples.index[~samples.isTs]]
     return pd.DataFrame(rows, columns=["sample", "time", "series"])
 
 

@@ -9,12 +9,10 @@ log2(AUPR / chance), means over the tables of a family; the dearest rule comes f
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -25,8 +23,8 @@ one_thread()
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
-from benchmarks.real.parts import drawn_tables, lines_of_change  # noqa: E402
-from benchmarks.real.sets import Table, real_table, real_tables  # noqa: E402
+from benchmarks.real.parts import all_tables, lines_of_change, options  # noqa: E402
+from benchmarks.real.sets import Table  # noqa: E402
 from grn_tvcs import infer  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.stability import draws, stability  # noqa: E402
@@ -91,20 +89,10 @@ def gain(made: Table, variant: str) -> float:
 
 def main() -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("folder", nargs="?", type=Path, default=None, help="of the real sets")
-    parser.add_argument("--tables", type=int, default=12, help="of each design")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    given = options(__doc__).parse_args()
     warnings.simplefilter("ignore")
-    tables = list(drawn_tables(given.tables, given.seed))
-    if given.folder is not None:
-        for name in real_tables(given.folder):
-            tables.append((name, lambda name=name: real_table(given.folder, name)))
     found: dict[str, dict[str, list[float]]] = {variant: {} for variant in VARIANTS}
-    for _, draw in tables:
+    for _, draw in all_tables(given):
         made = draw()
         is_empty = not any(gold.is_edge[gold.judged].any() for gold in made.golds)
         if is_empty or not made.expression.series or len(made.expression.genes) > MOST_GENES:

@@ -307,15 +307,15 @@ def chance_lines(records: list[Record]) -> list[list[str]]:
             found = [(one, p) for one, p, is_chance in found if is_chance]
             cells.append(f"{len(found)} of {len(some)}")
             golds = [(p, *one.golds[0]) for one, p in found]
-            said = np.concatenate([np.empty(0), *(p[judged] for p, _, judged in golds)])
+            probability = np.concatenate([np.empty(0), *(p[judged] for p, _, judged in golds)])
             true = np.concatenate([np.empty(0, bool), *(e[judged] for _, e, judged in golds)])
-            likely = said >= LIKELY
-            cells += [str(int(likely.sum())), f"{said[likely].sum():.0f}"]
+            likely = probability >= LIKELY
+            cells += [str(int(likely.sum())), f"{probability[likely].sum():.0f}"]
             if is_null:
                 some = [p for _, p in found if (p >= LIKELY).any()]
                 cells.append(str(len(some)))
             else:
-                error = calibration_error(said, true, above=ABOVE).error
+                error = calibration_error(probability, true, above=ABOVE).error
                 cells += [str(int(true[likely].sum())), f"{error:.3f}"]
         rows.append(cells)
     return rows
@@ -330,30 +330,40 @@ def real_lines(records: Mapping[str, Record]) -> list[list[str]]:
         )
         p = answer(open_to_all)[0]
         for is_edge, judged in one.golds:
-            truth, said = is_edge[judged], p[judged]
-            top, above = np.argsort(-said, kind="stable")[:FIRST], said > ABOVE
-            cells = f"{said[top].sum():.1f}", truth[top].sum(), above.sum()
-            more = f"{said[above].sum():.1f}", truth[above].sum(), f"{said.max():.2f}"
+            truth, probability = is_edge[judged], p[judged]
+            top, above = np.argsort(-probability, kind="stable")[:FIRST], probability > ABOVE
+            cells = f"{probability[top].sum():.1f}", truth[top].sum(), above.sum()
+            more = f"{probability[above].sum():.1f}", truth[above].sum(), f"{probability.max():.2f}"
             given = "yes" if answer(one)[1] else "no"
             rows.append([name, given, f"{truth.mean():.3f}", *map(str, (*cells, *more))])
     return rows
 
 
-def main() -> int:
-    """Run the study."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+def options(doc: str) -> argparse.ArgumentParser:
+    """Make the parser of a study on `all_tables`."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=None, help="of the real sets")
     parser.add_argument("--tables", type=int, default=12, help="of each design")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, default=None, help="folder for what is computed")
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    return parser
+
+
+def all_tables(given: argparse.Namespace) -> list[tuple[str, Callable[[], Table]]]:
+    """Return the simulated tables and the real sets that the options of `options` name."""
     tables = list(drawn_tables(given.tables, given.seed))
     if given.folder is not None:
         for name in real_tables(given.folder):
             tables.append((name, lambda name=name: real_table(given.folder, name)))
+    return tables
+
+
+def main() -> int:
+    """Run the study."""
+    parser = options(__doc__)
+    parser.add_argument("--keep", type=Path, default=None, help="folder for what is computed")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    tables = all_tables(given)
     records = []
     real = set() if given.folder is None else {*real_tables(given.folder)}
     for name, draw in tables:

@@ -132,7 +132,7 @@ def of_design(design: Design, kind: str, k: int, rng: np.random.Generator) -> Ma
 def line(name: str, tables: Iterable[Made]) -> Row:
     """Return a row of the table, and what it claims less what is true, by claimed edge."""
     number = described = none = claimed = true = 0
-    said = worst = 0.0
+    total = worst = 0.0
     for made in tables:
         network = infer(made.expression, regulators=made.regulators, rng=0)
         number, none = number + 1, none + int(network.n_selected == 0)
@@ -141,9 +141,9 @@ def line(name: str, tables: Iterable[Made]) -> Row:
         likely = network.confidence >= LIKELY
         expected, found = float(network.confidence[likely].sum()), int(made.is_edge[likely].sum())
         described, claimed = described + 1, claimed + int(likely.sum())
-        said, true, worst = said + expected, true + found, max(worst, expected - found)
-    excess = (said - true) / claimed if claimed else 0.0
-    cells = number, described, none, claimed, f"{said:.0f}", true
+        total, true, worst = total + expected, true + found, max(worst, expected - found)
+    excess = (total - true) / claimed if claimed else 0.0
+    cells = number, described, none, claimed, f"{total:.0f}", true
     return excess, [
         name, *map(str, cells), f"{excess:.2f}" if claimed else "", f"{worst:.1f}"
     ]  # fmt: skip

@@ -148,11 +148,12 @@ def case_of(
     truth, found = gold.is_edge[gold.judged], scores[gold.judged]
     n_edges = int(truth.sum())
     n_top = min(TOP, n_edges)
-    said = "" if not METHODS.get(task.method) or not METHODS[task.method].has_confidence else "no"
+    method = METHODS.get(task.method)
+    claims = "no" if method is not None and method.has_confidence else ""
     return Case(
         made.family, task.table, gold.name, task.method, len(made.expression.genes), n_edges,
         truth.size, n_edges / truth.size, average_precision(truth, found),
-        precision_of_top(truth, found, n_top), n_top, said if confidence is None else "yes",
+        precision_of_top(truth, found, n_top), n_top, claims if confidence is None else "yes",
         0 if confidence is None else int((confidence[gold.judged] >= LIKELY).sum()), seconds,
     )  # fmt: skip
 

@@ -348,10 +348,10 @@ def place_of(kind, folder, server, name, seconds):
     return place
 
 
-def new_database(server, name):
-    """An empty database on the server; its URL."""
+def new_database(server, name, template="template1"):
+    """A new database on the server, empty or a copy of another; its URL."""
     with psycopg_of(server) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     return server.replace("/postgres?", f"/{name}?")
 
 

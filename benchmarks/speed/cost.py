@@ -167,11 +167,11 @@ def of_default() -> int:
             _, seconds, peak = taken([*command_of(size, Path(name)), "--calibrate", "off"])
             work = size.work(n_halves(HALVES, size.genes * size.regulators))
             rows.append([*work[:-1], f"{seconds:.3g}", f"{peak:.3g}"])
-            said = estimate_of_parts(work, n_trees(size.genes))
+            estimated = estimate_of_parts(work, n_trees(size.genes))
             print(
                 f"{size.genes:,} x {size.regulators:,}, {SERIES * size.points} samples: "
-                f"{seconds:.1f} s, estimate {said.seconds:.1f}; {peak / 1e9:.2f} GB, "
-                f"estimate {said.memory / 1e9:.2f}", flush=True,
+                f"{seconds:.1f} s, estimate {estimated.seconds:.1f}; {peak / 1e9:.2f} GB, "
+                f"estimate {estimated.memory / 1e9:.2f}", flush=True,
             )  # fmt: skip
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -186,11 +186,11 @@ def of_rankings() -> int:
         for method, size in RANKINGS.items():
             words = [*command_of(size, Path(name)), "--method", method]
             _, seconds, peak = taken(words)
-            said = memory_of_ranking(size.regulators, size.genes).memory
-            good.append(1 / WITHIN <= said / peak <= WITHIN)
+            estimated = memory_of_ranking(size.regulators, size.genes).memory
+            good.append(1 / WITHIN <= estimated / peak <= WITHIN)
             print(
                 f"{method}, {size.genes:,} x {size.regulators:,}, {SERIES * size.points} samples: "
-                f"{seconds:.0f} s; {peak / 1e9:.2f} GB, estimate {said / 1e9:.2f}", flush=True,
+                f"{seconds:.0f} s; {peak / 1e9:.2f} GB, estimate {estimated / 1e9:.2f}", flush=True,
             )  # fmt: skip
     return 0 if all(good) else 1
 
@@ -202,14 +202,14 @@ def rows(sizes: Sequence[Size]) -> Iterator[tuple[list[str], bool]]:
         measured(Size(30, 30), folder)
         for size in sizes:
             rest, half, peak = measured(size, folder)
-            said, seconds = estimate(size.work(HALVES)), rest + HALVES * half
-            off = said.seconds / seconds, said.memory / peak
+            estimated, seconds = estimate(size.work(HALVES)), rest + HALVES * half
+            off = estimated.seconds / seconds, estimated.memory / peak
             yield (
                 [
                     f"{size.genes:,} x {size.regulators:,}", str(SERIES * size.points),
                     f"{half:.3f}", f"{1e6 * half / (size.genes * size.regulators):.2f}",
-                    f"{rest:.1f}", f"{seconds:.0f}", f"{said.seconds:.0f}", f"{off[0]:.2f}",
-                    f"{peak / 1e9:.2f}", f"{said.memory / 1e9:.2f}", f"{off[1]:.2f}",
+                    f"{rest:.1f}", f"{seconds:.0f}", f"{estimated.seconds:.0f}", f"{off[0]:.2f}",
+                    f"{peak / 1e9:.2f}", f"{estimated.memory / 1e9:.2f}", f"{off[1]:.2f}",
                 ],
                 all(1 / WITHIN <= ratio <= WITHIN for ratio in off),
             )  # fmt: skip

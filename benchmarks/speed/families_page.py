@@ -11,7 +11,7 @@ from benchmarks.pages import table
 from benchmarks.speed.matrices import FAMILIES, HUGE, ONES, SEEDS, TOTALS, Cell
 from benchmarks.study import load
 
-SMALL = 10_000  # entries: below it a ratio of .9 is not yet said to lose
+SMALL = 10_000  # entries: below it a ratio of .9 is not yet a loss
 KINDS = [(caps, total) for caps in ("uniform", "varied") for total in TOTALS.values()]
 PAGE = "studies/projection-families.md"
 HOW = f"""## How it was measured
@@ -88,7 +88,7 @@ def losses(cells: list[Cell]) -> Iterator[str]:
 
 
 def limit(cell: Cell) -> float:
-    """The ratio below which a cell is said to lose."""
+    """The ratio below which a cell is a loss."""
     return 1.0 if cell.entries >= SMALL else 0.9
 
 

@@ -26,7 +26,7 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
-from benchmarks.pages import figure_style, fill, save, table  # noqa: E402
+from benchmarks.pages import figure_style, fill_file, save, table  # noqa: E402
 from benchmarks.speed.families import Task, code, machine, measure  # noqa: E402
 
 FAMILIES = ("gauss", "noisy products", "logistic", "ties")  # what is common, and what is hard
@@ -103,8 +103,7 @@ def compute(arguments: argparse.Namespace) -> None:
 def write_page(out: Path, docs: Path) -> None:
     """Write the table and the figure of the page."""
     rows = load(out / "speed.csv", Row)
-    page = docs / PAGE
-    page.write_text(fill(page.read_text("utf-8"), "history", "\n".join(shown(rows))), "utf-8")
+    fill_file(docs / PAGE, {"history": "\n".join(shown(rows))})
     draw(rows, docs / "figures" / "speed-history.svg")
 
 

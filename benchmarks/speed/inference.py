@@ -122,9 +122,9 @@ def growth(sizes: tuple[int, ...], n_regulators: int | None) -> tuple[str, str]:
 def large(n_genes: int, n_regulators: int) -> str:
     """One whole run, of 200 samples, beside the estimate that `grn-tvcs infer` prints."""
     wall, processor, memory = alone(partial(walks, n_genes, 20), n_regulators=n_regulators)
-    said = expected(n_genes, n_regulators)
+    cost = expected(n_genes, n_regulators)
     row = [f"{n_genes:,}", str(n_regulators), str(HALVES), seconds(wall), seconds(processor),
-           f"{memory:.2f}", f"{seconds(said.seconds)} s, {said.memory / 1e9:.1f} GB"]  # fmt: skip
+           f"{memory:.2f}", f"{seconds(cost.seconds)} s, {cost.memory / 1e9:.1f} GB"]  # fmt: skip
     return table(LARGE, [row])
 
 
@@ -137,7 +137,7 @@ def larger(n_genes: int, n_regulators: int, few: int, more: int) -> str:
     """Two runs of few halves, and what 100 would take at the same time for each."""
     make = partial(walks, n_genes, 20)
     found = [alone(make, n_regulators=n_regulators, resamples=r) for r in (few, more)]
-    said = expected(n_genes, n_regulators)
+    cost = expected(n_genes, n_regulators)
     rows = [
         [f"{n_genes:,}", str(n_regulators), str(r), *map(seconds, f[:2]), f"{f[2]:.2f}", ""]
         for r, f in zip((few, more), found, strict=True)
@@ -145,7 +145,7 @@ def larger(n_genes: int, n_regulators: int, few: int, more: int) -> str:
     whole = [a + (HALVES - few) * (b - a) / (more - few) for a, b in zip(*found, strict=True)]
     rows.append(
         [f"{n_genes:,}", str(n_regulators), f"{HALVES}, by the two", *map(seconds, whole[:2]), "",
-         f"{seconds(said.seconds)} s, {said.memory / 1e9:.1f} GB"]
+         f"{seconds(cost.seconds)} s, {cost.memory / 1e9:.1f} GB"]
     )  # fmt: skip
     return table(LARGE, rows)
 

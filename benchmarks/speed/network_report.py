@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from grn_tvcs import Expression, Network, Rules
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.report import render
 
 SERIES, POINTS = 10, 21
@@ -78,9 +79,12 @@ def report(n_genes: int, n_edges: int) -> str:
     """The report of such a network."""
     network, expression, reference = made(n_genes, n_edges)
     return render(
-        network, expression, Rules(max_edges=n_edges), method="tvcs", source="expression.tsv",
-        command="grn-tvcs infer expression.tsv", reference=reference,
-    )  # fmt: skip
+        network,
+        Provenance(expression, Rules(max_edges=n_edges), "tvcs"),
+        source="expression.tsv",
+        command="grn-tvcs infer expression.tsv",
+        reference=reference,
+    )
 
 
 class Clock:

@@ -90,10 +90,10 @@ class Browser(DeskClient):
         self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=self.timeout)
 
     def _ask(self, what, body=None):
-        told = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         is_kept = self.connection.sock is not None
         try:
-            self.connection.request("POST", f"/api/v1/{what}", json.dumps(body or {}), told)
+            self.connection.request("POST", f"/api/v1/{what}", json.dumps(body or {}), headers)
             answer = self.connection.getresponse()
             found = json.loads(answer.read())
         except ValueError:
@@ -108,7 +108,7 @@ class Browser(DeskClient):
         return found
 
 
-def label(url, name, token, think, until, begun, told):
+def label(url, name, token, think, until, begun, log):
     """One person: think, answer, get the next; note what was acknowledged and how long it took."""
     client, rng, turn = Browser(url, token), random.Random(name), None
     time.sleep(rng.random() * min(think, 5.0))
@@ -126,26 +126,26 @@ def label(url, name, token, think, until, begun, told):
             turn = client.submit(task, speed.label_of(name, task))["next"]
         except (DeskError, OSError) as error:
             if isinstance(error, DeskError) and error.status not in (429, 503):
-                told["bad"].append(str(error))
+                log["bad"].append(str(error))
             elif start > begun + SETTLES:  # it counts as long as it took to say no
-                told["seconds"].append((start, time.monotonic() - start))
+                log["seconds"].append((start, time.monotonic() - start))
             turn = None
             time.sleep(0.2)
             continue
-        told["acknowledged"].append((name, task))
+        log["acknowledged"].append((name, task))
         if start > begun + SETTLES:
-            told["seconds"].append((start, time.monotonic() - start))
+            log["seconds"].append((start, time.monotonic() - start))
 
 
-def attacked(kind, port, begun, seconds, told):
+def attacked(kind, port, begun, seconds, log):
     """Attack a desk, every other turn; note when, and what it answered."""
     start = begun + SETTLES
     while (start := start + TURN) + TURN <= begun + seconds:
         time.sleep(max(0.0, start - time.monotonic()))
         words = ("-m", "benchmarks.serve_attacks", kind, str(port), str(TURN))
-        told["attacks"].append((time.monotonic(), time.monotonic() + TURN))
+        log["attacks"].append((time.monotonic(), time.monotonic() + TURN))
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
-        told["answers"].append(done.stdout.strip())
+        log["answers"].append(done.stdout.strip())
         start += TURN
 
 
@@ -157,15 +157,15 @@ def run(*, people, tasks, think, seconds, kills, attack, files):
         with speed.make(store, workers=people, tasks=tasks, lease=60.0) as campaign:
             tokens = Links(campaign.store).make(None, now=time.time())
         desk = Desk(store, folder, files)
-        told = {"acknowledged": [], "seconds": [], "bad": [], "attacks": [], "answers": []}
+        log = {"acknowledged": [], "seconds": [], "bad": [], "attacks": [], "answers": []}
         begun = time.monotonic()
-        given = (think, begun + seconds, begun, told)
+        given = (think, begun + seconds, begun, log)
         url = f"http://127.0.0.1:{desk.port}"
         threads = [
             threading.Thread(target=label, args=(url, *one, *given)) for one in tokens.items()
         ]
         if attack is not None:
-            attacking = (attack, desk.port, begun, seconds, told)
+            attacking = (attack, desk.port, begun, seconds, log)
             threads.append(threading.Thread(target=attacked, args=attacking))
         for thread in threads:
             thread.start()
@@ -176,10 +176,10 @@ def run(*, people, tasks, think, seconds, kills, attack, files):
         for thread in threads:
             thread.join()
         desk.end(signal.SIGINT)
-        told["written"] = desk.written
+        log["written"] = desk.written
         with Campaign(store) as campaign:
             state = campaign.state()
-        return told, desk.processor, check(state, told["acknowledged"])
+        return log, desk.processor, check(state, log["acknowledged"])
 
 
 def check(state, acknowledged):
@@ -218,21 +218,21 @@ def main() -> None:
     parser.add_argument("--files", type=int, help="most files that the desk may have open")
     given = parser.parse_args()
     load = os.getloadavg()[0]
-    told, processor, found = run(**vars(given))
-    labels = len(told["acknowledged"])
+    log, processor, found = run(**vars(given))
+    labels = len(log["acknowledged"])
     rate = labels / given.seconds
     print(f"{labels} labels, {rate:.1f} a second; {os.cpu_count()} cores, load {load:.1f}")
-    within = [any(a <= at < b for a, b in told["attacks"]) for at, _ in told["seconds"]]
-    quiet = [s for (_, s), is_in in zip(told["seconds"], within, strict=True) if not is_in]
-    under = [s for (_, s), is_in in zip(told["seconds"], within, strict=True) if is_in]
+    within = [any(a <= at < b for a, b in log["attacks"]) for at, _ in log["seconds"]]
+    quiet = [s for (_, s), is_in in zip(log["seconds"], within, strict=True) if not is_in]
+    under = [s for (_, s), is_in in zip(log["seconds"], within, strict=True) if is_in]
     print(f"answer and next: {latency(quiet)}")
     if given.attack is not None:
-        print(f"under attack:    {latency(under)}; the desk wrote {told['written']} lines")
-        for line in told["answers"]:
+        print(f"under attack:    {latency(under)}; the desk wrote {log['written']} lines")
+        for line in log["answers"]:
             print(f"  {line}")
     print(f"server: {1000 * processor / max(labels, 1):.1f} ms of processor a label")
-    print(f"bad answers: {len(told['bad'])}; {found}")
-    for line in told["bad"][:5]:
+    print(f"bad answers: {len(log['bad'])}; {found}")
+    for line in log["bad"][:5]:
         print(line)
 
 

@@ -9,7 +9,7 @@ Units of two kinds, pairs of halves as ``tvcs`` solves them and units that make 
 arrays, are done by `Serial` in this process, then on a cluster of this machine with one or two
 workers of one thread each, with a nanny as `dask worker` has it; in turn, as often as asked.
 Seconds are those of the processor, of all processes: workers, scheduler and client, not of the
-clock. What a worker takes to start, to import and to load compiled code is told by itself: a unit
+clock. What a worker takes to start, to import and to load compiled code is shown by itself: a unit
 before the clock starts has each worker pay it.
 
 Processes of Dask do a little all the time, whether there is work or not: what they take while they
@@ -20,7 +20,7 @@ with 1 where the cluster takes more than 1 / .95 of the serial processor time, w
 ``--idle`` infers networks by one worker and notes what each unit took; four workers are then given
 these units on paper, each the next one when it has done its last: run after run as the methods ask
 for them, with folds before the network or in its queue. Between two runs workers have nothing to do
-either: what the command does by itself is told apart.
+either: what the command does by itself is shown apart.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from benchmarks.study import complete, load, one_thread, options, run
 
 one_thread()  # before NumPy is loaded
 
+import math  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable, Sequence  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
 from itertools import product  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from benchmarks.pages import fill, table  # noqa: E402
+from benchmarks.pages import fill_file, table  # noqa: E402
 from tvcs_core import (  # noqa: E402
     TVCS,
     LeastSquares,
@@ -35,6 +36,7 @@ from tvcs_core import (  # noqa: E402
 
 SHAPES, RHOS, SNRS = ((5, 6), (6, 7)), (0.0, 0.5, 0.9), (1.0, 5.0)
 SECONDS = 60.0  # for a proof
+LARGE, LARGE_SEEDS, MOST_NODES = (10, 10), 5, 10_000  # proofs alone
 REACHED = 2e-6  # relative excess of an optimum, above the tolerance of the proof
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "htp": ("htp", {}),
@@ -80,6 +82,26 @@ class Fit:
         return (self.rows, self.cols, self.rho, self.snr, self.seed, self.method)
 
 
+@dataclass(frozen=True)
+class Proof:
+    """The proof of one large instance, or how far it came."""
+
+    rows: int
+    cols: int
+    rho: float
+    snr: float
+    seed: int
+    reason: str
+    gap: float  # relative to the loss
+    nodes: int
+    seconds: float
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it is of."""
+        return (self.rows, self.cols, self.rho, self.snr, self.seed)
+
+
 def draw(given: Instance) -> Problem:
     """Draw a regression on the entries of a matrix, with caps of 1 to 3 and a binding total."""
     a, b = given.rows, given.cols
@@ -117,28 +139,42 @@ def fits(given: Instance) -> list[Fit]:
     return found
 
 
+def proofs(given: Instance) -> list[Proof]:
+    """Prove a large instance, within a number of nodes."""
+    problem = draw(given)
+    began = time.process_time()
+    best = best_subset(problem, max_seconds=math.inf, max_nodes=MOST_NODES)
+    seconds = time.process_time() - began
+    return [Proof(*given, best.reason, best.gap / best.objective, best.nodes, seconds)]
+
+
 def compute(arguments: Any) -> None:
     """Compute the cases that are not known yet."""
     seeds = range(arguments.seeds)
     small = [Instance(*s, r, q, k) for s, r, q, k in product(SHAPES, RHOS, SNRS, seeds)]
-    keyed: Callable[[Any], Any] = lambda case: case.key  # noqa: E731
     complete(
         arguments.out / "small.csv",
         Fit,
         {given: {(*given, name) for name in METHODS} for given in small},
         fits,
         jobs=1,
-        order=keyed,
         digits=6,
+    )
+    large = [Instance(*LARGE, r, q, k) for r, q, k in product(RHOS, SNRS, range(LARGE_SEEDS))]
+    complete(
+        arguments.out / "large.csv",
+        Proof,
+        {given: {tuple(given)} for given in large},
+        proofs,
+        jobs=1,
     )
 
 
 def write_page(out: Path, docs: Path) -> None:
     """Fill the table of the page."""
-    path = docs / "studies" / "best-subsets.md"
-    page = path.read_text(encoding="utf-8")
-    page = fill(page, "small", small_table(load(out / "small.csv", Fit)))
-    path.write_text(page, encoding="utf-8")
+    small = small_table(load(out / "small.csv", Fit))
+    large = large_table(load(out / "large.csv", Proof))
+    fill_file(docs / "studies" / "best-subsets.md", {"small": small, "large": large})
 
 
 def small_table(found: Sequence[Fit]) -> str:
@@ -155,6 +191,32 @@ def small_table(found: Sequence[Fit]) -> str:
         rows.append([name, str(len(mine)), *shares, f"{excess:.2%}", f"{ms:.2f}"])
     heads = ["solver", "instances", "optimum found", *(f"rho {rho:g}" for rho in RHOS)]
     return table([*heads, "excess loss, mean", "ms, median"], rows)
+
+
+def large_table(found: Sequence[Proof]) -> str:
+    """One row per correlation and noise: how many were proved, and what the proofs took."""
+    rows = []
+    for rho, snr in product(RHOS, SNRS):
+        mine = [case for case in found if (case.rho, case.snr) == (rho, snr)]
+        if not mine:
+            continue
+        proved = sum(case.reason == "proved" for case in mine)
+        nodes, seconds = [c.nodes for c in mine], [c.seconds for c in mine]
+        cells = [f"{rho:g}", f"{snr:g}", f"{proved} of {len(mine)}"]
+        cells += [f"{np.median(nodes):,.0f}", f"{max(nodes):,}"]
+        cells += [f"{np.median(seconds):.1f}", f"{max(seconds):.1f}"]
+        rows.append([*cells, f"{max(case.gap for case in mine):.1%}"])
+    heads = [
+        "rho",
+        "SNR",
+        "proved",
+        "nodes, median",
+        "most",
+        "seconds, median",
+        "most",
+        "gap, worst",
+    ]
+    return table(heads, rows)
 
 
 def main() -> int:

@@ -87,7 +87,7 @@ def starts(instance: Instance) -> tuple[list[np.ndarray | None], list[np.ndarray
 
 
 def oracle(instance: Instance) -> Iterator[Answer]:
-    """HTP that is told the size of the true support and starts at the truth.
+    """HTP that is given the size of the true support and starts at the truth.
 
     Where even this one leaves the true support, the noise and no solver is to blame.
     """

@@ -26,7 +26,7 @@ import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 from sklearn.linear_model import LassoCV, OrthogonalMatchingPursuitCV  # noqa: E402
 
-from benchmarks.pages import fill, table  # noqa: E402
+from benchmarks.pages import fill_file, table  # noqa: E402
 from benchmarks.synthetic.best_subsets import correlated  # noqa: E402
 from tvcs_core import TVCSRegressor, TVCSRegressorCV  # noqa: E402
 
@@ -126,24 +126,20 @@ def compute(arguments: Any) -> None:
     cases = product(SIZES, SNRS, RHOS, ("normal", "equal"), seeds)
     given = [Instance(*size, *rest) for size, *rest in cases]
     names = [name for name in METHODS if name != "abess" or find_spec("abess") is not None]
-    keyed: Callable[[Any], Any] = lambda case: case.key  # noqa: E731
     complete(
         arguments.out / "risk.csv",
         Fit,
         {one: {(*one, name) for name in names} for one in given},
         fits,
         jobs=arguments.jobs,
-        order=keyed,
         digits=4,
     )
 
 
 def write_page(out: Path, docs: Path) -> None:
     """Fill the table of the page."""
-    path = docs / "studies" / "best-subsets.md"
-    page = path.read_text(encoding="utf-8")
-    page = fill(page, "risk", risk_table(load(out / "risk.csv", Fit)))
-    path.write_text(page, encoding="utf-8")
+    found = risk_table(load(out / "risk.csv", Fit))
+    fill_file(docs / "studies" / "best-subsets.md", {"risk": found})
 
 
 def risk_table(found: Sequence[Fit]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill_file, table
 from benchmarks.study import DOCS
 from tvcs_core import TVCS, project
 from tvcs_core.command.results import results
@@ -72,7 +72,7 @@ def main() -> None:
         out.text("tables.md", f"{page}\n")
     print(page)
     if options.write_docs:
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")
+        fill_file(PAGE, {"measured": page})
 
 
 def instance(shape: tuple[int, int], seed: int) -> tuple[np.ndarray, TVCS, Program]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.pages import fill, save
+from benchmarks.pages import fill_file, save
 from benchmarks.study import load
 from benchmarks.synthetic.cases import HINDSIGHT, Case
 from benchmarks.synthetic.show import (
@@ -33,13 +33,10 @@ BEST = [f"{view} starts" for view in VIEWS]
 def write_docs(out: Path, docs: Path) -> None:
     """Draw both figures and fill the tables of docs/studies/synthetic-study.md."""
     page = docs / "studies" / "synthetic-study.md"
-    text = page.read_text(encoding="utf-8")
     for figure in (2, 3):
         known = load(out / f"figure{figure}.csv", Case)
         save(draw_figure(figure, known), docs / "figures" / f"synthetic-figure{figure}.svg")
-        for name, content in tables(figure, known).items():
-            text = fill(text, name, content)
-    page.write_text(text, encoding="utf-8")
+        fill_file(page, tables(figure, known))
     print(f"wrote {page}", flush=True)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.pages import fill, plain, signed, table
+from benchmarks.pages import fill_file, plain, signed, table
 from benchmarks.without_gold.cases import LEFT_OUT, NONE, OURS, Case, Cases
 
 LEAST_LOSS = 0.005  # of right labels, that counts as one
@@ -18,16 +18,18 @@ def write_docs(cases: list[Case], docs: Path) -> None:
     """Fill the tables of crowd-without-gold.md."""
     page = docs / "studies" / "crowd-without-gold.md"
     of = {(c.data, c.gold, c.method, c.labels): c for c in cases}
-    text = page.read_text(encoding="utf-8")
-    text = fill(text, "losses", losses(of))
-    for labels, word in WORDS.items():
-        text = fill(text, f"right {word}", right(of, labels))
-    text = fill(text, "means", means(of))
-    text = fill(text, "claims", claims(of))
-    text = fill(text, "gold", gold_table(of))
-    text = fill(text, "one percent", one_percent(of))
-    text = fill(text, "shares", shares_table(of))
-    page.write_text(text, encoding="utf-8")
+    fill_file(
+        page,
+        {
+            "losses": losses(of),
+            **{f"right {word}": right(of, labels) for labels, word in WORDS.items()},
+            "means": means(of),
+            "claims": claims(of),
+            "gold": gold_table(of),
+            "one percent": one_percent(of),
+            "shares": shares_table(of),
+        },
+    )
 
 
 def sets(of: Cases) -> list[str]:

@@ -87,9 +87,7 @@ def compute(arguments: argparse.Namespace) -> None:
                 times = splits if labels or gold else 1
                 key = (data, name, gold, methods, labels, times)
                 tasks[key] = {(name, gold, m, labels, times) for m in methods}
-    complete(
-        arguments.out / "cases.csv", Case, tasks, cases_of, jobs=1, order=lambda case: case.key
-    )
+    complete(arguments.out / "cases.csv", Case, tasks, cases_of, jobs=1)
 
 
 @cache

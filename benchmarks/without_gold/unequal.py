@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.pages import fill, plain, table
+from benchmarks.pages import fill_file, plain, table
 from benchmarks.study import DOCS
 from benchmarks.without_gold.study import PEERS, alone, drawn, judged, recorded
 from crowd_tvcs.answers.answers import Answers
@@ -61,7 +61,7 @@ def main() -> int:
     print(text)
     if given.write_docs:
         page = DOCS / "studies" / "crowd-without-gold.md"
-        page.write_text(fill(page.read_text("utf-8"), "unequal", text), encoding="utf-8")
+        fill_file(page, {"unequal": text})
     return 0
 
 

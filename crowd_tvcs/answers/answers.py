@@ -108,7 +108,7 @@ def read_answers(
     if len(found) < 2:
         raise table.error(
             f"must have at least two different labels, found only {quoted(found[0])}; name the "
-            "classes there may be",
+            "classes there may be with --classes (classes= in Python)",
             column=at[2],
         )
     size = f"{deduplicated.rows.size} answers of {len(workers)} workers to {len(tasks)} tasks, "

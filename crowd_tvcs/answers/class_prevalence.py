@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
 from tvcs_core.files.display import joined, quoted, unquoted
+from tvcs_core.files.tables import is_number
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
 COLUMNS = ("label", "gold", "share")
@@ -142,12 +143,10 @@ def warn_single_class(gold: Mapping[str, str], classes: Collection[str]) -> list
 def _parse_prior(given: str) -> dict[str, float]:
     out: dict[str, float] = {}
     for word in given.split(","):
-        name, _, number = word.rpartition("=")
-        try:
-            chance = float(number)
-        except ValueError:
-            raise ValueError(f"--prior must hold CLASS=CHANCE, found {word!r}") from None
+        name, equals, number = word.rpartition("=")
+        if not equals or not is_number(number):
+            raise ValueError(f"--prior must hold CLASS=CHANCE, as in A=.3,B=.7; found {word!r}")
         if name.strip() in out:
             raise ValueError(f"--prior must name every class once, found {given!r}")
-        out[name.strip()] = chance
+        out[name.strip()] = float(number)
     return out

@@ -19,6 +19,7 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
+    rows_by_name,
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
@@ -215,6 +216,24 @@ def quality_of(table: Table, of: Column = TASK) -> QualityFile:
     for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):
         layout += "".join(f"; {line}" for line in warn_similar_names(kind, names))
     return QualityFile(quality, layout)
+
+
+Qualities = dict[str, float] | Quality
+
+
+def read_qualities(path: Path) -> Qualities:
+    """Read one quality per worker (`worker, quality`), or a table that `read_quality` reads."""
+    table = open_table(path)
+    header = table.rows[0]
+    if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
+        return quality_of(table).quality
+    worker, at = find(table, [WORKER, QUALITY])
+    out = {}
+    for name, r in rows_by_name(table, worker).items():
+        if not table.rows[r][at]:
+            raise table.error(f"the quality of worker {quoted(name)} is missing", r)
+        out[name] = read_probability(table, r, at)
+    return out
 
 
 def _from_wide(table: Table, of: str) -> Quality:

@@ -102,7 +102,8 @@ def read_cost(table: Table, row: int, column: int) -> float:
     _check_currency(table, row, column)
     value = _number(cell, parse_money)
     if not 0.0 <= value < math.inf:
-        what = f"must be a finite number >= 0, found {quoted(cell)}{number_hint(cell)}"
+        hint = number_hint(CURRENCY.sub("", cell).strip())
+        what = f"must be a finite number >= 0, found {quoted(cell)}{hint}"
         raise table.error(what, row, column)
     if value and not COST_RANGE[0] <= value < COST_RANGE[1]:
         raise table.error(

@@ -37,8 +37,17 @@ _JSON = re.compile(r"[\[{]\s*['\"\[{\d].*[\]}]|\(\s*['\"].*\)", re.DOTALL)
 _ROUNDED = re.compile(r"[+-]?\d([.,]\d+)?[eE]\+\d{1,3}")
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
-# A sign, or three letters as ISO 4217 has them (EUR), which are no unit of time.
-CURRENCY = re.compile(r"[$€£]|\b(?!MIN|SEC|HRS)[A-Z]{3}\b")
+# Codes of currencies in circulation, and of those withdrawn since 2020 (ISO 4217).
+_CODES = """
+    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP
+    BYN BZD CAD CDF CHF CLP CNY COP CRC CUC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP
+    GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES
+    KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR
+    MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB
+    RWF SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY
+    TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG ZWL
+"""
+CURRENCY = re.compile(rf"[$€£]|\b({'|'.join(_CODES.split())})\b")
 BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
 OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
 DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precision)

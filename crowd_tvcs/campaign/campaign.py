@@ -27,8 +27,7 @@ from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_number, check_type
 
 if TYPE_CHECKING:
-    from crowd_tvcs.answers.quality import Quality
-    from crowd_tvcs.campaign.ingest.tables import Qualities
+    from crowd_tvcs.answers.quality import Qualities, Quality
     from crowd_tvcs.campaign.state import State
 
 # A process that only claims and submits must start quickly, so the modules that need NumPy,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
     AnswerRecord,
@@ -22,7 +22,6 @@ from crowd_tvcs.campaign.entries import (
 )
 from crowd_tvcs.campaign.estimates import estimate, first_model
 from crowd_tvcs.campaign.ingest import additions, labels
-from crowd_tvcs.campaign.ingest.tables import Qualities
 from crowd_tvcs.campaign.settings import (
     check_range,
     classes_of,

@@ -17,7 +17,6 @@ from tvcs_core.command.options import (
     command_line,
     file_option,
     number_option,
-    recorded,
     with_options,
 )
 from tvcs_core.command.results import Results, results
@@ -56,10 +55,10 @@ class AssignOptions:
     error_model: ErrorModel = "dependent"
     force: Force = False
 
-    def recorded(self) -> dict[str, Any]:
-        """Return every option that changes the result except the seed; files by their names."""
-        asked, out = self.asked, recorded(self)
-        out |= {"class_prior": asked.class_chances, "money": asked.limit}
+    def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values for run.json, with those that the demands imply."""
+        asked = self.asked
+        out = values | {"class_prior": asked.class_chances, "money": asked.limit}
         del out["error_model"]  # which the common error holds
         if asked.error == 0.0:
             out.pop("common_error", None)
@@ -210,9 +209,9 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
     from crowd_tvcs.verification.tables import path_from
     from tvcs_core.files.record import digests
 
-    inputs, seed = given.inputs(), given.search.seed
+    inputs = given.inputs()
     with results(
-        "crowd-tvcs assign", given, given.recorded(), seed=seed, inputs=inputs, layout=layout
+        "crowd-tvcs assign", given, seed=given.search.seed, inputs=inputs, layout=layout
     ) as out:
         for entry, path in zip(out.record["inputs"], inputs, strict=True):
             entry["path"] = path_from(given.out, path)
@@ -271,10 +270,11 @@ def _print_result(found: Assignment, out: Path, limited: str) -> None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         print_message(f"{limited} spent: {found.spent:g}{of_all}")
     print_message(found.statement)
-    print_message(
-        f"caps reached: {binding['max_workers_per_task']} tasks have their maximum number of "
-        f"workers, {binding['max_tasks_per_worker']} workers their maximum number of tasks, the "
-        f"budget is "
-        f"{'used up' if binding['budget'] else 'not used up'}"
-    )
+    full_tasks, full_workers = binding["max_workers_per_task"], binding["max_tasks_per_worker"]
+    caps = {
+        f"workers per task ({full_tasks} of {len(found.answers)} tasks)": full_tasks,
+        f"tasks per worker ({full_workers} of {len(found.loads)} workers)": full_workers,
+        "budget": binding["budget"],
+    }
+    print_message(f"caps reached: {', '.join(cap for cap in caps if caps[cap]) or 'none'}")
     print_message(f"written to {out}; open {out / 'report.html'}")

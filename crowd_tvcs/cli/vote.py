@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,7 +50,10 @@ class VoteOptions:
 
     answers: AnswersFile
     out: OutFolder
-    quality: Annotated[Path | None, file_option("Accuracies of the workers, wide or long.")] = None
+    quality: Annotated[
+        Path | None,
+        file_option("Accuracies of the workers (worker, quality), or of the pairs, as for assign."),
+    ] = None
     gold: Annotated[Path | None, file_option(GOLD)] = None
     method: Annotated[
         str | None,
@@ -143,7 +146,7 @@ def _refuse_beside_scale(given: VoteOptions) -> None:
 def _votes(
     table: Answers,
     gold: Gold | None,
-    skills: tuple[Quality | Skill | None, Dependence | None],
+    skills: tuple[Quality | Skill | list[float] | None, Dependence | None],
     given: VoteOptions,
     prior: list[float] | None,
 ) -> tuple[Votes, dict[str, Any]]:
@@ -234,12 +237,27 @@ def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     return table, gold
 
 
+def _read_accuracies(path: Path, workers: Sequence[str]) -> Quality | list[float]:
+    """Read the accuracy of every worker or every pair; refuse a table that lacks a worker."""
+    from crowd_tvcs.answers.quality import Quality, read_qualities
+    from tvcs_core.files.display import quoted
+    from tvcs_core.files.errors import DataError
+
+    found = read_qualities(path)
+    known = found.workers if isinstance(found, Quality) else found
+    missing = [name for name in workers if name not in known]
+    if missing:
+        raise DataError(
+            f"must have every worker with answers, found no row of {quoted(missing[0])}", path=path
+        )
+    return found if isinstance(found, Quality) else [found[name] for name in workers]
+
+
 def _skill(
     table: Answers, gold: Gold | None, given: VoteOptions
-) -> tuple[Quality | Skill | None, dict[str, float] | None, Dependence | None]:
+) -> tuple[Quality | Skill | list[float] | None, dict[str, float] | None, Dependence | None]:
     """Return the skills, the class shares if they come from gold, and the dependence."""
     from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.answers.quality import read_quality
     from crowd_tvcs.skills.dependence_fit import NO_GOLD
     from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 
@@ -249,7 +267,8 @@ def _skill(
     if given.quality is not None:
         if is_dependent:
             print_dependence(NO_GOLD)
-        return read_quality(given.quality).quality, None, NO_GOLD if is_dependent else None
+        quality = _read_accuracies(given.quality, table.workers)
+        return quality, None, NO_GOLD if is_dependent else None
     if gold is None:
         return None, None, None
     skill = estimate_quality(

@@ -33,7 +33,7 @@ MAX_PASSES = 3  # passes over all tasks if the linear program leaves a gap
 RELIEF = (1.0, 0.5, 0.0)  # factors of the prices for tasks that the linear program leaves over
 FAR = 0.05  # part of the error: a program so far below its bound has seen too few sets
 MIN_GAIN = 1e-9  # mean accuracy of a task: a pass that gains less has found nothing but rounding
-NEARLY = "proved to be off by at most {:.2%} of the error"
+NEARLY = "a gap of at most {:.2%} of the error"
 NO_MORE = "no step found more"
 STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
@@ -43,7 +43,7 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
        numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse. With
-       many workers and one kind a bound by knots of quality mostly certifies it, which ends all.
+       many workers and few kinds a bound by knots of quality mostly certifies it, which ends all.
     2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
        and the prices move at once. Then column generation: the linear program shares the tasks
        of a group among sets of workers.

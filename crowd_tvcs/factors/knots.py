@@ -1,16 +1,20 @@
-"""A bound for very many workers on tasks of one kind: prices linear between knots of quality.
+"""A bound for very many workers on tasks of few kinds: prices linear between knots of quality.
 
 For fixed other voters the accuracy of a vote is convex in the quality of a voter. So a worker
 between two knots is worth, less their price, at most as much as the better of two voters at these
 knots, if the price is linear in between. A best set is bounded by the best of all multisets of
-voters at the knots, which are few enough to be tried. A cap of a worker counts for the two knots
-around them, by the shares of the chord, so that the dual has one variable per knot.
+voters at the knots, which are few enough to be tried. With one kind, a cap of a worker counts for
+the two knots around them, by the shares of the chord, so that the dual has one variable per knot.
+With several kinds, each has such a line of prices, and a worker costs the highest of their own on
+all kinds: no kind is then priced too high.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain, combinations_with_replacement
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +22,16 @@ from numpy.typing import NDArray
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in seconds
 # Multisets in all: 250,000 take 1 s, and with 28 knots and 5 workers a task lose some 2 % of the
 # error (beta qualities of 1,000 workers).
 MAX_MULTISETS = 250_000
 MIN_KNOTS = 8  # fewer prove little
+MAX_KINDS = 4  # with more there are too few knots for each
+MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
 ROUNDS = 150  # cutting planes, to bound the time; 30 to 60 do
 CLOSE = 1e-6  # accuracy of a task: gap of the best prices and the cutting planes at which to stop
 
@@ -30,33 +39,117 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class KnotsOfKind:
+    """Multisets of voters at the knots of one kind of tasks.
+
+    Attributes
+    ----------
+    groups
+        Indices of the groups of this kind.
+    share
+        Part of every knot in the price of every worker, of shape (workers, knots); 0 for workers
+        who may not do such tasks.
+    labels
+        Voters at every knot in every multiset, of shape (multisets, knots).
+    gain
+        Accuracy of every multiset, of shape (groups, multisets); -inf where it is no set of theirs.
+    at
+        Quality at every knot.
+    """
+
+    groups: Integers
+    share: Floats
+    labels: Floats
+    gain: Floats
+    at: Floats
+
+    @classmethod
+    def of(
+        cls, groups: Groups, kind: int, count: int, most: int, least: float = 0.0
+    ) -> KnotsOfKind:
+        """Try the multisets of at most `most` voters at about `count` knots.
+
+        All knots but the first are at qualities of `least` or more.
+        """
+        members = groups.members
+        mine = np.flatnonzero(groups.plan.factors.kind[groups.member[groups.group_line]] == kind)
+        table = groups.plan.factors.table
+        quality = table.values[:, kind]
+        may = np.ones(quality.size, bool) if table.allowed is None else table.allowed[:, kind]
+        used = quality[may & (quality >= least)]
+        at = np.unique(np.append(_knots(used, count - 1), quality[may].min()))
+        share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
+        # One voter more than there are knots is a guess: no worker.
+        rows = combinations_with_replacement(range(at.size + 1), most)
+        sets = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, most)
+        labels = np.stack([(sets == knot).sum(axis=1) for knot in range(at.size)], axis=1)
+        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])
+        size, fewest = labels.sum(axis=1), members.min_workers_per_task[mine, None]
+        gain[(size < fewest) | (size > members.max_workers_per_task[mine, None])] = -np.inf
+        return cls(mine, share * may[:, None], labels.astype(np.float64), gain, at)
+
+    def best(self, price: Floats, of_label: float) -> tuple[Floats, Floats, Floats]:
+        """Return the best value of every group at the prices of the knots, its gain and labels."""
+        net = self.gain - self.labels @ (price + of_label)
+        chosen = net.argmax(axis=1)
+        at = np.arange(chosen.size)
+        return net[at, chosen], self.gain[at, chosen], self.labels[chosen]
+
+    def convex(self, price: Floats) -> Floats:
+        """Return the largest convex prices below these: no set is worth more at them.
+
+        A voter at a knot in between is worth at most as much as the better of two at the ends.
+        """
+        corners: list[int] = []
+        for knot in range(price.size):
+            while len(corners) > 1 and price[corners[-1]] >= np.interp(
+                self.at[corners[-1]], self.at[[corners[-2], knot]], price[[corners[-2], knot]]
+            ):
+                corners.pop()
+            corners.append(knot)
+        out: Floats = np.interp(self.at, self.at[corners], price[corners])
+        return out
+
+
 def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
     """Return the best bound that prices linear between knots prove, in units of the sum of tasks.
 
-    None with few workers, several kinds or more than two classes, or if sets are too large.
+    None with few workers, many kinds or more than two classes, or if sets are too large.
     """
-    plan, members = groups.plan, groups.members
-    kinds, most = np.unique(plan.factors.kind), int(members.max_workers_per_task.max())
+    plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
+    most = int(groups.members.max_workers_per_task.max())
     count = _most_knots(MAX_MULTISETS // groups.size, most)
-    if plan.n_classes > 2 or kinds.size > 1 or relaxation.n_workers < MIN_WORKERS or count is None:
+    if plan.n_classes > 2 or relaxation.n_workers < MIN_WORKERS or count is None:
         return None
-    quality, allowed = plan.factors.table.values[:, kinds[0]], plan.factors.table.allowed
-    useful = np.ones(quality.size, bool) if allowed is None else allowed[:, kinds[0]]
-    at = _knots(quality[useful], count)
-    share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
-    limits = np.append(share[useful].T @ relaxation.caps[:-1][useful], relaxation.caps[-1])
-    # One voter more than there are knots is a guess: no worker.
-    rows = combinations_with_replacement(range(at.size + 1), most)
-    sets = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, most)
-    labels = np.stack([(sets == knot).sum(axis=1) for knot in range(at.size)], axis=1)
-    labels = np.column_stack([labels, labels.sum(axis=1)]).astype(np.float64)
-    gain = _gains(np.append(at, 0.5), sets, members.prior)
-    least, size = members.min_workers_per_task[:, None], labels[:, -1]
-    gain[(size < least) | (size > members.max_workers_per_task[:, None])] = -np.inf
-    prices, value = _least_bound(gain, labels, limits, groups.weight)
-    bound = float(prices @ limits + groups.weight @ value)
-    of_workers = np.where(useful, share @ prices[:-1], 0.0)
-    return DualBound(np.append(of_workers, prices[-1]), bound, True, relaxation.nobody(), value)
+    n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
+    if kinds.size > MAX_KINDS or n_prices > MAX_PRICES:
+        return None
+    lowest = [0.0] * kinds.size
+    for n_knots in (max(MIN_KNOTS, count // 2), count):
+        known = [
+            KnotsOfKind.of(groups, kind, n_knots, most, least)
+            for kind, least in zip(kinds.tolist(), lowest, strict=True)
+        ]
+        prices, of_label = _least_prices(known, relaxation.caps.astype(np.float64), groups.weight)
+        prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
+        # Workers at a price of 0 need no knots: the second time all are at higher qualities.
+        free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
+        lowest = [float(at.max(initial=0.0)) for at in free]
+    of_workers = _of_workers(known, prices)
+    value = np.empty(groups.size)
+    for one, price in zip(known, prices, strict=True):
+        value[one.groups] = one.best(price, of_label)[0]
+    found = np.append(of_workers, of_label)
+    bound = float(found @ relaxation.caps + groups.weight @ value)
+    return DualBound(found, bound, True, relaxation.nobody(), value)
+
+
+def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
+    """Return the price of every worker, the highest of their prices on all kinds."""
+    of_kinds = [one.share @ price for one, price in zip(known, prices, strict=True)]
+    out: Floats = np.max(of_kinds, axis=0)
+    return out
 
 
 def _most_knots(sets: int, most: int) -> int | None:
@@ -91,38 +184,70 @@ def _gains(quality: Floats, sets: Integers, priors: Floats) -> Floats:
     return out
 
 
-def _least_bound(
-    gain: Floats, labels: Floats, limits: Floats, weight: Floats
-) -> tuple[Floats, Floats]:
-    """Minimize prices @ limits + weight @ (best gain less prices) by cutting planes (Kelley 1960).
+def _least_prices(
+    known: list[KnotsOfKind], caps: Floats, weight: Floats
+) -> tuple[list[Floats], float]:
+    """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
-    Return prices and the value of every group.
+    Return the prices of the knots of every kind, and of any label. The variables of the program
+    are the price of any label, those of the knots, the values of groups, and those of workers if
+    there are several kinds.
     """
     from scipy.optimize import linprog
+    from scipy.sparse import csr_array, vstack
 
-    groups, (n_groups, n_limits) = np.arange(weight.size), (weight.size, limits.size)
-    prices, best, found = np.zeros(n_limits), np.inf, (np.zeros(n_limits), np.zeros(n_groups))
-    cuts, right = [], []
+    ends = np.cumsum([1, *(one.at.size for one in known)])
+    places = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    size, n_workers = int(ends[-1]) + weight.size, caps.size - 1
+    if len(known) == 1:  # the price of a worker is a mean of those of two knots
+        links = csr_array((0, size))
+        cost = np.concatenate([caps[-1:], known[0].share.T @ caps[:-1], weight])
+    else:
+        links = _links(known, places, size)
+        cost = np.concatenate([caps[-1:], np.zeros(size - weight.size - 1), weight, caps[:-1]])
+    of_groups = slice(size - weight.size, size)
+    bounds = [(0.0, 1.0)] * of_groups.start + [(None, None)] * weight.size
+    bounds += [(0.0, 1.0)] * (cost.size - size)
+    point, best, found = np.zeros(cost.size), np.inf, np.zeros(cost.size)
+    cuts: list[Floats] = []
+    right: list[Floats] = []
     for turn in range(ROUNDS):
-        net = gain - labels @ prices
-        chosen = net.argmax(axis=1)
-        value = net[groups, chosen]
-        bound = float(prices @ limits + weight @ value)
+        prices, bound = [point[place] for place in places], float(point[0] * caps[-1])
+        bound += float(_of_workers(known, prices) @ caps[:n_workers])
+        for one, place in zip(known, places, strict=True):
+            value, gain, labels = one.best(point[place], point[0])
+            bound += float(weight[one.groups] @ value)
+            cut = np.zeros((value.size, cost.size))
+            cut[:, 0], cut[:, place] = -labels.sum(axis=1), -labels
+            cut[np.arange(value.size), of_groups.start + one.groups] = -1.0
+            cuts.append(cut)
+            right.append(-gain)
         if bound < best:
-            best, found = bound, (prices, value)
-        cuts.append(-np.hstack([labels[chosen], np.eye(n_groups)]))
-        right.append(-gain[groups, chosen])
+            best, found = bound, point
         solved = linprog(
-            np.append(limits, weight),
-            A_ub=np.vstack(cuts),
-            b_ub=np.concatenate(right),
-            bounds=[(0.0, 1.0)] * n_limits + [(None, None)] * n_groups,
+            cost,
+            A_ub=vstack([links, csr_array(np.vstack(cuts))]),
+            b_ub=np.concatenate([np.zeros(links.shape[0]), *right]),
+            bounds=bounds,
             method="highs",
         )
         if solved.status != 0 or best - solved.fun <= CLOSE * weight.sum():
             break
-        prices = np.clip(solved.x[:n_limits], 0.0, 1.0)
+        point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
         if turn % 2:
-            prices = 0.5 * (prices + found[0])
-    return found
+            point = 0.5 * (point + found)
+    return [found[place] for place in places], float(found[0])
+
+
+def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:
+    """Return rows by which no price of a worker is below theirs on any kind."""
+    from scipy.sparse import block_array, csr_array, eye_array
+
+    n_workers = known[0].share.shape[0]
+    rows = []
+    for one, place in zip(known, places, strict=True):
+        own = np.zeros((n_workers, size))
+        own[:, place] = one.share
+        rows.append([csr_array(own), -eye_array(n_workers)])
+    return csr_array(block_array(rows))

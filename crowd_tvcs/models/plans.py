@@ -28,7 +28,6 @@ PLAN_COLUMNS = (
     "above", "by_models", "by_people", "people", "cost", "right", "low", "high", "confirmed",
 )  # fmt: skip
 STEPS = 20  # shares of tasks that models keep; any of 10 to 50 does
-MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -190,14 +189,14 @@ def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str
 
 
 def more_gold(plans: list[ModelPlan], share: float) -> int | None:
-    """Return the further gold tasks that confirm a share if the estimates stay; None if too many.
+    """Return the further gold tasks that confirm a share if the estimates stay.
 
     Of the first plan, which leaves most to people and is tested first. The interval never gets
-    narrower than that of the tasks themselves.
+    narrower than that of the tasks themselves. None if there are not so many tasks.
     """
-    right, tasks, times = plans[0].right, plans[0].by_models + plans[0].by_people, 1.0
-    while right.gold * times <= MOST_GOLD:
-        times *= 1.05
+    right, tasks, times = plans[0].right, plans[0].by_models + plans[0].by_people, 1.05
+    while right.gold * (times - 1.0) < tasks:
         if prediction_interval(right.share, right.worth * times, tasks)[0] >= share:
             return int(np.ceil(right.gold * (times - 1.0)))
+        times *= 1.05
     return None

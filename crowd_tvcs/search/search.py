@@ -34,7 +34,7 @@ NO_MORE = "no step found more"
 OUT_OF_ROUNDS = f"the limit of {ROUNDS} rounds"
 OUT_OF_SETS = f"the limit of {MOST_COLUMNS} sets"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
-NEARLY = f"proved to be off by at most {CLOSE:.2%} of the error"
+NEARLY = f"a gap of at most {CLOSE:.2%} of the error"
 
 
 class Search:

@@ -8,7 +8,6 @@ is more probable stays. Draws come from a fixed stream: the same gold gives the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,6 @@ from crowd_tvcs.skills.held_out import (
     ranks,
 )
 from crowd_tvcs.skills.skill import Skill
-
-if TYPE_CHECKING:
-    pass
 
 NO_GOLD = Dependence(temperature=0.95, overlap=0.15, common=0.03, plan_error=DEFAULT_ERROR)
 MIN_GOLD_ANSWERS = 10  # answers to gold; with fewer, or `MIN_GOLD_TASKS` tasks, nothing is fitted

@@ -315,14 +315,15 @@ def _copies(m1: Floats, m0: Floats, q: Floats, more: int) -> Floats:
 def knots_of(quality: Floats, price: Floats) -> tuple[Floats, Floats] | None:
     """Return qualities of knots and prices there; between knots no worker is cheaper than the line.
 
-    None if prices are not linear between a few knots. Accuracy is convex in the quality of a voter,
-    so a worker between two knots is worth at most as much as a voter at one of them, less a price
-    linear in between. The best multiset of voters at knots bounds all sets.
+    The knots are corners of the lower convex hull of the workers; None if they are many. Accuracy
+    is convex in the quality of a voter, so a worker between two knots is worth at most as much as a
+    voter at one of them, less a price linear in between. The best multiset of voters at knots
+    bounds all sets.
     """
     order = np.lexsort((price, quality))
     q, p = quality[order], price[order]
     is_first = np.append(True, np.diff(q) > 0.0)  # the cheapest of equal workers
-    q, p = q[is_first], p[is_first]
+    q, p = _below(q[is_first], p[is_first])
     knots, end = [0], 0
     while end < q.size - 1:
         begin = knots[-1]
@@ -333,6 +334,19 @@ def knots_of(quality: Floats, price: Floats) -> tuple[Floats, Floats] | None:
         if len(knots) > min(MAX_KNOTS, quality.size // 2):
             return None
     return q[knots], p[knots] - LINEAR_WITHIN
+
+
+def _below(q: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Return the corners of the lower convex hull of points in ascending order of q."""
+    kept: list[int] = []
+    for new in range(q.size):
+        while len(kept) > 1:
+            a, b = kept[-2:]
+            if (p[b] - p[a]) * (q[new] - q[a]) < (p[new] - p[a]) * (q[b] - q[a]):
+                break
+            kept.pop()
+        kept.append(new)
+    return q[kept], p[kept]
 
 
 def _off(q: Floats, p: Floats) -> float:

@@ -16,7 +16,7 @@ print(len(simulation.network.edges()), "true edges")
 # %%
 # The levels of all genes in the first series:
 expression = simulation.expression
-rows = next(iter(expression.pieces().values()))
+rows = next(iter(expression.pieces.values()))
 figure, ax = plt.subplots(figsize=(7, 4))
 ax.plot(expression.times[rows], expression.values[rows])
 ax.set(xlabel="time", ylabel="level")

@@ -81,8 +81,8 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
 def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import describe_scale
-    from grn_tvcs.methods import DEFAULT
-    from grn_tvcs.methods.steady_samples import unknowable
+    from grn_tvcs.inference.samples import unknowable
+    from grn_tvcs.methods.table import DEFAULT
     from grn_tvcs.stability.stability import why_no_stability
     from tvcs_core.files.display import joined
 
@@ -115,7 +115,7 @@ def _first_and_last(genes: Sequence[str]) -> str:
 
 def _each_series(data: Expression) -> dict[str, str]:
     """Return the names of the first series and their times, as a check of the reading."""
-    pieces = data.pieces()
+    pieces = data.pieces
     shown = {}
     for k, (name, rows) in enumerate(list(pieces.items())[:MOST_SHOWN], start=1):
         times = [f"{time:g}" for time in data.times[rows][: MOST_TIMES + 1]]
@@ -128,7 +128,7 @@ def _each_series(data: Expression) -> dict[str, str]:
 
 
 def _series(data: Expression) -> str:
-    lengths = [rows.stop - rows.start for rows in data.pieces().values()]
+    lengths = [rows.stop - rows.start for rows in data.pieces.values()]
     if not lengths:
         return "none, no sample has a time"
     low, high = min(lengths), max(lengths)

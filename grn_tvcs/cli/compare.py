@@ -210,10 +210,10 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
     if given.b is not None:
         names = given.wanted or _named(given.a, given.b)
         paths = zip(names, given.tables, strict=True)
-        return {name: layout.read([path]) for name, path in paths}
+        return {name: layout.read([path], name) for name, path in paths}
     assert given.condition_column is not None
     found = conditions_in(given.a, given.condition_column, given.wanted, layout)
-    return {name: layout.average_in_bins(layout.scaled(part)) for name, part in found.items()}
+    return {name: layout.prepared(part, name) for name, part in found.items()}
 
 
 def _named(a: Path, b: Path) -> tuple[str, str]:

@@ -32,7 +32,7 @@ def convert(
     dream, arboreto and beeline get every edge with a score, all others the selected ones.
     """
     from grn_tvcs.network.edge_files import read_genes, read_network
-    from grn_tvcs.network.export import LEFT_OUT, write_network
+    from grn_tvcs.network.export import LEFT_OUT, ONE_WAY, write_network
     from tvcs_core import DataError
     from tvcs_core.files.folders import write_whole
 
@@ -47,3 +47,6 @@ def convert(
     print_message(f"{len(network.genes)} genes{named} written to {out}")
     if to in LEFT_OUT:
         print_message(f"{to} has no place for {LEFT_OUT[to]}")
+    undirected = [edge for edge in network.edges(selected_only=True) if edge.undirected]
+    if to in ONE_WAY and undirected:
+        print_message(f"of {len(undirected)} edges the direction is not known: {to} has it one way")

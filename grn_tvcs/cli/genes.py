@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from grn_tvcs.network.programs.edge_list import REGULATOR, TARGET
+from grn_tvcs.network.rules import Rules
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined
@@ -58,92 +58,69 @@ def read_gene_names(
 
 
 def names_in(path: Path, genes: Sequence[str], heads: Collection[str] = ()) -> list[str]:
-    """Read a list of names; if it is a table, find the column of genes, by `heads` if one has them.
+    """Read a list of names, or the column of a table that names most genes.
 
-    A table whose first row is a header, as lists of regulators often are, is a list too. Genes that
-    are written otherwise are found as `same_names` does it.
+    A column that one of `heads` names is the only one. Genes that are written otherwise are found
+    as `same_names` does it.
     """
-    is_book = is_workbook(path)
-    lines = [] if is_book else read_names(path)
-    n_lines = len(set(lines) & set(genes))  # lines that are genes
-    is_plain = not any(mark in line for line in lines for mark in ",;\t")
-    if (n_lines and is_plain) or not (lines or is_book):
-        return _called(path, lines, genes)
-    in_one_line = len(lines) == 1
-    columns = _parts(lines[0]) if in_one_line else _columns_of(path)
-    if named := [c[1:] for c in columns if c and c[0].lower() in heads]:
-        columns = named
-    found = [same_names(column, genes) for column in columns]
-    k = max(range(len(found)), key=lambda j: found[j].n_found, default=0)
-    n_found = found[k].n_found if columns else 0
-    if n_lines and n_found <= n_lines and not named:
-        return _called(path, lines, genes)
-    if not n_found:
-        return lines if lines and not named else [name for column in columns for name in column]
-    known = dict.fromkeys(found[k].as_written) | found[k].gene_of
-    names = [known[name] or name for name in columns[k] if name in known]
-    where = f", in column {k + 1}" if len(columns) > 1 else ""
-    if in_one_line:
-        where = ", in one line" if len(columns[k]) > 1 else ""
-    sentence = found[k].describe()
-    if not sentence:
-        sentence = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
-    elif where:
-        sentence = sentence.replace(" names are genes", f" names are genes{where}", 1)
-    if others := [name for name in columns[k] if name not in known]:
-        sentence += f"; left out: {joined(others)}"
-    print_message(f"warning: {path}: {sentence}")
-    return names
-
-
-def _called(path: Path, names: list[str], genes: Sequence[str]) -> list[str]:
-    """Return names of a list as the genes are called; print how many are written otherwise."""
-    same = same_names(names, genes)
-    if sentence := same.describe():
+    readings = _readings(path, heads)
+    found = [same_names(names, genes) for _, names in readings]
+    k = max(range(len(found)), key=lambda j: found[j].n_found, default=None)
+    if k is None:
+        return []
+    (place, names), same = readings[k], found[k]
+    sentence = same.describe()
+    known = {name: name for name in same.as_written} | same.gene_of
+    if place and known:  # of a list, callers report the names that are no genes
+        others = [name for name in names if name not in known]
+        n_names = len(names)
+        names = [name for name in names if name in known]
+        if not sentence:
+            sentence = f"{len(names)} of {n_names} names are genes: {joined(names)}"
+        sentence = sentence.replace(" names are genes", f" names are genes, {place}", 1)
+        if others:
+            sentence += f"; left out: {joined(others)}"
+    if sentence:
         print_message(f"warning: {path}: {sentence}")
-    gene_of = same.gene_of
-    return [gene_of.get(name, name) for name in names]
+    return [known.get(name, name) for name in names]
 
 
-def _parts(line: str) -> list[list[str]]:
-    """Names in one line, parted by delimiters, and by spaces as well."""
-    return [
-        [name.strip(" \"'") for name in re.split(mark, line) if name.strip(" \"'")]
-        for mark in (r"[,;\t]", r"[,;\t ]")
-    ]
+def _readings(path: Path, heads: Collection[str]) -> list[tuple[str, list[str]]]:
+    """Return the names in a file as a list, and those of each column if it is a table.
+
+    Each has its place in words, empty for the list, which comes first: it counts where columns
+    name no more genes.
+    """
+    lines = [] if is_workbook(path) else read_names(path)
+    if len(lines) == 1:
+        parts = (re.split(mark, lines[0]) for mark in (r"[,;\t]", r"[,;\t ]"))
+        columns = [[bare for name in part if (bare := name.strip(" \"'"))] for part in parts]
+        places = ["in one line"] * 2
+    else:
+        columns = _columns_of(path)
+        places = [f"in column {j}" for j in range(1, len(columns) + 1)]
+    tables = list(zip(places, columns, strict=True))
+    if named := [(place, c[1:]) for place, c in tables if c and c[0].lower() in heads]:
+        return named
+    return [("", lines), *tables] if lines else tables
 
 
 def _columns_of(path: Path) -> list[list[str]]:
-    """The columns of a list that is a table."""
+    """Return the columns of a table; none if the file is no table."""
     try:
-        rows = [r for r in read_table(path, spaces=True).rows if not r[0].startswith("#")]
+        rows = [row for row in read_table(path, spaces=True).rows if not row[0].startswith("#")]
     except DataError:
         return []
-    width = max(map(len, rows), default=0)
-    return [[row[j] for row in rows if j < len(row)] for j in range(width)]
+    return [list(filter(None, column)) for column in zip_longest(*rows, fillvalue="")]
 
 
-class GenesUsed(NamedTuple):
-    """The data of the genes that are used, and their roles.
-
-    Attributes
-    ----------
-    data, steady
-        Of these genes alone.
-    regulators, targets
-        Genes that files name; None for all.
-    """
-
-    data: Expression
-    steady: SteadyStates | None
-    regulators: frozenset[str] | None
-    targets: frozenset[str] | None
-
-
-def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | None) -> GenesUsed:
+def genes_used(
+    given: InferOptions, data: Expression, steady: SteadyStates | None, rules: Rules
+) -> tuple[Expression, SteadyStates | None, Rules]:
     """Leave out genes by ``--genes`` and ``--top-variable``, and print their number.
 
-    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name.
+    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name; the rules get
+    these. Steady states are brought to the scale of all genes first.
 
     Raises
     ------
@@ -154,16 +131,21 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
         None if path is None else read_gene_names(path, data, heads=heads)
         for path, heads in ((given.regulators, REGULATOR), (given.targets, TARGET))
     )
+    rules = replace(rules, regulators=regulators, targets=targets)
     named = (regulators or frozenset()) | (targets or frozenset())
     kept, why = _kept(given.genes, given.top_variable, data, named)
     gone = sorted(set(data.genes) - kept)
     if not gone:
-        return GenesUsed(data, steady, regulators, targets)
+        return data, steady, rules
     sentence = f"{len(kept)} of {len(data.genes)} genes are used: {why}"
-    print_message(f"{sentence}; left out: {joined(gone)}{_experiments_note(given, gone)}")
-    data, steady = _left(data, steady, kept)
+    is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
+    also = ", with the experiments that changed them" if is_changed else ""
+    print_message(f"{sentence}; left out: {joined(gone)}{also}")
+    if steady is not None:
+        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(kept)
+    data = subset_genes(data, kept)
     data = replace(data, notes=(*data.notes, f"{sentence[0].upper()}{sentence[1:]}."))
-    return GenesUsed(data, steady, regulators, targets)
+    return data, steady, rules
 
 
 def genes_compared(
@@ -233,21 +215,3 @@ def _kept(
         of_these = "of these " if why else ""
         why.append(f"{of_these}the {len(top)} most variable{and_named}")
     return kept, ", ".join(why)
-
-
-def _left(
-    data: Expression, steady: SteadyStates | None, names: Collection[str]
-) -> tuple[Expression, SteadyStates | None]:
-    """The data of these genes; steady states are brought to the scale of all genes first."""
-    if len(names) == len(data.genes):
-        return data, steady
-    if steady is not None:
-        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(
-            frozenset(names)
-        )
-    return subset_genes(data, names), steady
-
-
-def _experiments_note(given: InferOptions, gone: list[str]) -> str:
-    is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
-    return ", with the experiments that changed them" if is_changed and gone else ""

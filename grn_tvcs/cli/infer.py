@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
-from tvcs_core.command.options import input_files, with_options
-from tvcs_core.command.results import Place, results
+from tvcs_core.command.options import with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.command.standard_input import files_of, shown
 
@@ -37,23 +37,22 @@ def _infer(given: InferOptions) -> None:
     from grn_tvcs.cli.inputs import read_inputs
     from grn_tvcs.cli.results import InferenceResults
     from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
-    from grn_tvcs.methods import options_of
-    from grn_tvcs.methods.directions import describe_undirected
-    from grn_tvcs.methods.steady_samples import unknowable
+    from grn_tvcs.inference.directions import describe_undirected
+    from grn_tvcs.inference.samples import unknowable
+    from grn_tvcs.methods.table import METHODS
     from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability
 
     work = read_inputs(given)
     given = work.given
     out, data = given.out, work.data
-    parameters, inputs = given.recorded(), input_files(given)
-    before = earlier_run(given, parameters, inputs)
+    before = earlier_run(given)
     if before == DONE:
         print_message(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = before == INTERRUPTED
-    place = Place(out, given.force or is_resumed)
-    with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
+    place = replace(given, force=given.force or is_resumed)
+    with results("grn-tvcs infer", place, seed=given.seed) as written:
         if not is_resumed:
             shutil.rmtree(given.checkpoints, ignore_errors=True)
         files = " ".join(map(shown, given.expression))
@@ -63,7 +62,7 @@ def _infer(given: InferOptions) -> None:
         not_known = unknowable(data, given.method)
         if not_known is not None:
             print_message(not_known)
-        if "resamples" in options_of(given.method):  # what halves the series
+        if "resamples" in METHODS[given.method].options:  # what halves the series
             print_message(work.expected())
             why = why_no_stability(data) if data.series else None
             if why is not None:
@@ -79,7 +78,7 @@ def _infer(given: InferOptions) -> None:
             print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
-        if why := found.rules.why_so_many():
+        if why := found.made.rules.why_so_many():
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
@@ -87,7 +86,7 @@ def _infer(given: InferOptions) -> None:
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
-    what = "candidate edge" if found.rules.chosen_by == FEW else "edge"
+    what = "candidate edge" if found.made.rules.chosen_by == FEW else "edge"
     what += "" if n_selected == 1 else "s"
     print_message(
         f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"

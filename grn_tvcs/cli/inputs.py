@@ -11,7 +11,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.steady_samples import refuse_unsuited
+from grn_tvcs.inference.samples import refuse_unsuited
 from grn_tvcs.network.edge_files import reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
@@ -40,19 +40,18 @@ def read_inputs(given: InferOptions) -> Inference:
             "--knockouts, --knockdowns and --overexpressions are used beside time series, but all "
             "samples are at rest; given as EXPRESSION they are steady-state samples too"
         )
-    used = genes_used(given, data, steady)
-    rules = replace(rules, regulators=used.regulators, targets=used.targets)
-    rules.roles(used.data.genes)
-    prior = None if given.prior is None else read_prior(given.prior, used.data.genes)
+    data, steady, rules = genes_used(given, data, steady, rules)
+    rules.roles(data.genes)
+    prior = None if given.prior is None else read_prior(given.prior, data.genes)
     reference = None
     if given.reference is not None:
-        reference = reference_in(given.reference, sorted(used.data.genes))
+        reference = reference_in(given.reference, sorted(data.genes))
     return Inference(
         given=given,
-        data=used.data,
+        data=data,
         rules=rules,
         options=options,
-        steady=used.steady,
+        steady=steady,
         prior=prior,
         reference=reference,
         engine=engine,

@@ -62,10 +62,24 @@ class Layout(Options):
         """Whether genes stand in rows."""
         return self.genes_in_rows or self.pseudotime is not None
 
-    def read(self, paths: list[Path]) -> Expression:
-        """Read the files, with the given scale and perturbation, and average cells in bins."""
+    def read(self, paths: list[Path], condition: str = "") -> Expression:
+        """Read the files, with the given scale and perturbation, and average cells in bins.
+
+        Warnings of the scale name the condition, if there is one.
+        """
+        from grn_tvcs.expression.read import read
+
         self.wanted_bins()
-        return self.average_in_bins(self.read_samples(paths))
+        return self.prepared(read(paths, self), condition)
+
+    def prepared(self, data: Expression, condition: str) -> Expression:
+        """Return the expression with the given scale and perturbation, and cells in bins."""
+        from grn_tvcs.expression.user_warnings import warnings_of
+
+        if not condition:
+            return self.average_in_bins(self.scaled(data))
+        with warnings_of(condition):
+            return self.average_in_bins(self.scaled(data))
 
     def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grn_tvcs.methods import METHODS, OFF, options_of
+from grn_tvcs.inference.infer import OFF
+from grn_tvcs.methods.table import METHODS
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
 
@@ -27,7 +28,7 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     networks = None if calibrate is None else _number_of_networks(calibrate)
-    defaults = options_of(method)
+    defaults = METHODS[method].options
     options: dict[str, Any] = {}
     for text in given:
         name, is_there, value = text.partition("=")
@@ -45,7 +46,7 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
     if networks is None:
         return options
     if CALIBRATE not in defaults:
-        able = [name for name in METHODS if CALIBRATE in options_of(name)]
+        able = [name for name in METHODS if CALIBRATE in METHODS[name].options]
         those = f"; methods that do: {', '.join(able)}" if able else ""
         raise ValueError(f"{method} does not take --{CALIBRATE}{those}")
     if CALIBRATE in options:

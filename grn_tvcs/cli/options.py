@@ -11,7 +11,8 @@ import typer
 
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.method_options import method_options
-from grn_tvcs.methods import DEFAULT, METHODS, refuse_without_prior
+from grn_tvcs.inference.infer import refuse_without_prior
+from grn_tvcs.methods.table import DEFAULT, METHODS
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,
@@ -19,7 +20,6 @@ from tvcs_core.command.options import (
     Seed,
     file_option,
     number_option,
-    recorded,
 )
 from tvcs_core.lazy import choices
 
@@ -251,9 +251,9 @@ class InferOptions:
             refuse_without_prior(self.method)
         return options
 
-    def recorded(self) -> dict[str, Any]:
-        """Every option that changes the result but the seed; files by their names."""
-        values = recorded(self) | {
+    def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values for run.json, without options that have no effect."""
+        values = values | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grn_tvcs.cli.work import Inference, Outcome
-from grn_tvcs.methods.steady_samples import unknowable
+from grn_tvcs.inference.samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
-from tvcs_core.command.options import command_line
+from tvcs_core.command.options import command_line, recorded
 from tvcs_core.command.results import Results
 
 COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_right")
@@ -28,7 +28,7 @@ class InferenceResults:
 
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
-        work, (network, rules, count) = self.work, self.outcome
+        work, (network, made, count) = self.work, self.outcome
         given, reference = work.given, work.reference
         sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
@@ -41,19 +41,15 @@ class InferenceResults:
             out.table("scores.tsv", *score_table(scores, reference))
         page = render(
             network,
-            work.data,
-            rules,
-            method=given.method,
+            made,
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
-                given.recorded() | {"seed": given.seed},
+                recorded(given) | {"seed": given.seed},
             ),
-            seed=given.seed,
             scores=scores[0] if scores else None,
             left_out=() if reference is None else reference.describe(),
             count=count,
-            steady=work.steady,
             edges_file=given.edges_file,
             top=given.top,
             reference=None if reference is None else reference.network,
@@ -73,12 +69,12 @@ class InferenceResults:
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        network, rules, count = self.outcome
+        network, made, count = self.outcome
         data, given, reference = self.work.data, self.work.given, self.work.reference
         facts: dict[str, Any] = {
             "scale": {"used": data.scale, "guessed_from": data.guessed_from},
-            "max_edges_used": rules.max_edges,
-            "max_edges_chosen_by": rules.chosen_by or None,
+            "max_edges_used": made.rules.max_edges,
+            "max_edges_chosen_by": made.rules.chosen_by or None,
             "selected": network.n_selected,
             "undirected": network.n_undirected,
             "constant_genes": list(data.constant_genes),

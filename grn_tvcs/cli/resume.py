@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from tvcs_core import DataError
+from tvcs_core.command.options import input_files, recorded
 from tvcs_core.files.display import joined
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_text
@@ -15,7 +14,7 @@ from tvcs_core.files.tables import read_text
 DONE, INTERRUPTED, NOTHING = "done", "interrupted", "nothing"
 
 
-def earlier_run(given: InferOptions, parameters: dict[str, Any], inputs: list[Path]) -> str:
+def earlier_run(given: InferOptions) -> str:
     """Return what is there to resume: all results, checkpoints of an interrupted run, or nothing.
 
     Raises
@@ -26,7 +25,7 @@ def earlier_run(given: InferOptions, parameters: dict[str, Any], inputs: list[Pa
         options and seed of the checkpoints.
     """
     if not given.checkpoints.is_dir():
-        is_done = given.resume and _has_results(given, parameters, inputs)
+        is_done = given.resume and _has_results(given)
         return DONE if is_done else NOTHING
     methods = {path.name for path in given.checkpoints.iterdir() if path.is_dir()}
     anew = given.force and not given.resume
@@ -44,7 +43,7 @@ def earlier_run(given: InferOptions, parameters: dict[str, Any], inputs: list[Pa
     return INTERRUPTED if given.resume else NOTHING
 
 
-def _has_results(given: InferOptions, parameters: dict[str, Any], inputs: list[Path]) -> bool:
+def _has_results(given: InferOptions) -> bool:
     """Whether the folder holds the results of just this run."""
     path = given.out / "run.json"
     if not path.is_file():
@@ -53,5 +52,5 @@ def _has_results(given: InferOptions, parameters: dict[str, Any], inputs: list[P
         before = json.loads(read_text(path))
     except (ValueError, RecursionError):
         return False
-    same = run_record("grn-tvcs infer", parameters, seed=given.seed, inputs=inputs)
+    same = run_record("grn-tvcs infer", recorded(given), seed=given.seed, inputs=input_files(given))
     return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)

@@ -93,12 +93,11 @@ class SimulateOptions:
     seed: Seed = 0
     force: Force = False
 
-    def recorded(self) -> dict[str, Any]:
-        """Every option that changes the result but the seed and the topology, which is a file."""
+    def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values for run.json, with the noise of the dynamics."""
         from grn_tvcs.simulation.simulation import SDE
 
-        sde = 0.0 if self.ode else SDE if self.sde is None else self.sde
-        return recorded(self) | {"sde": sde}
+        return values | {"sde": 0.0 if self.ode else SDE if self.sde is None else self.sde}
 
     def refuse_contradictions(self) -> None:
         """Refuse two options that contradict each other."""
@@ -125,12 +124,10 @@ def simulate(given: SimulateOptions) -> None:
     from grn_tvcs.simulation.topology import read_topology
 
     given.refuse_contradictions()
-    options = given.recorded()
+    options = recorded(given)
     wanted = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}
     topology = None if given.topology is None else read_topology(given.topology)
-    with results(
-        "grn-tvcs simulate", given, options, seed=given.seed, inputs=[given.topology]
-    ) as out:
+    with results("grn-tvcs simulate", given, seed=given.seed, inputs=[given.topology]) as out:
         made = simulate_network(
             n_series=given.series,
             n_points=given.points,

@@ -24,10 +24,12 @@ from grn_tvcs.edge_count import (
 from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods import METHODS, infer, options_of
+from grn_tvcs.inference.infer import infer
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine, PiggybackEngine
@@ -40,14 +42,14 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    network, rules
-        The network, and the caps of its selected edges with the reason for their number.
+    network, made
+        The network, and how it was made: also the caps of its selected edges.
     edge_count
-        How the number of edges was chosen, if it was.
+        How the number of edges was chosen by held-out series, if it was.
     """
 
     network: Network
-    rules: Rules
+    made: Provenance
     edge_count: EdgeCount | None
 
 
@@ -84,7 +86,7 @@ class Inference:
     def expected(self) -> str:
         """Print the cost of the work; refuse work that does not fit into memory."""
         data = self.data
-        resamples = (options_of(self.given.method) | self.options)["resamples"]
+        resamples = (METHODS[self.given.method].options | self.options)["resamples"]
         if self.holds_series_out:
             resamples += fold_resamples(data, resamples)
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
@@ -117,7 +119,7 @@ class Inference:
             "--targets, the genes of interest": given.targets is None,
             "--top-variable N or a list of --genes": given.genes is given.top_variable is None,
             f"fewer --{'workers' if given.workers else 'threads'}": given.side_by_side > 1
-            and "resamples" in options_of(given.method),
+            and "resamples" in METHODS[given.method].options,
             "--method tvcs": METHODS[given.method].has_confidence,
         }
         left = [what for what, is_left in able.items() if is_left]
@@ -182,9 +184,9 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return Outcome(network.select_under_caps(rules), rules, count)
+            network = network.select_under_caps(rules)
         assert network.provenance is not None  # `infer` made it
-        return Outcome(network, network.provenance.rules, None)
+        return Outcome(network, network.provenance, count)
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given, rules = self.given, self.rules
@@ -198,6 +200,7 @@ class Inference:
 
     def _sizes(self) -> tuple[int, int]:
         """Parts of the held-out fits and of the network: halves of series, or percent."""
-        halves = (options_of(self.given.method) | self.options).get("resamples", PERCENT)
-        each = fewer_resamples(halves) if "resamples" in options_of(self.given.method) else PERCENT
+        known = METHODS[self.given.method].options
+        halves = (known | self.options).get("resamples", PERCENT)
+        each = fewer_resamples(halves) if "resamples" in known else PERCENT
         return fold_count(self.data) * each, halves

@@ -53,7 +53,7 @@ def coexpression_measures(expression: Expression) -> Array:
     scores = ndtri((rankdata(levels, axis=0) - 0.5) / len(levels))
     if not expression.series:
         return np.array([np.nan, np.nan, _own(_without_first(scores))])
-    changes = [np.diff(scores[piece], axis=0) for piece in expression.pieces().values()]
+    changes = [np.diff(scores[piece], axis=0) for piece in expression.pieces.values()]
     steps = np.concatenate(changes)
     if len(steps) < MIN_ROWS:
         return unknown

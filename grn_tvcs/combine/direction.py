@@ -42,7 +42,7 @@ def shared_direction(expression: Expression) -> float:
     NaN if fewer than `MIN_SERIES` series have `MIN_POINTS` samples. Constant series have no
     direction and are left out.
     """
-    pieces = [rows for rows in expression.pieces().values() if rows.stop - rows.start >= MIN_POINTS]
+    pieces = [rows for rows in expression.pieces.values() if rows.stop - rows.start >= MIN_POINTS]
     if len(pieces) < MIN_SERIES:
         return np.nan
     levels = log_levels(expression.values, LOG_OFFSET, scale_of(expression))

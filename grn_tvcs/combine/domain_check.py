@@ -63,7 +63,7 @@ def _of_series(expression: Expression) -> dict[str, float]:
         return dict.fromkeys(OF_SERIES, np.nan)
     steps = transitions(expression, LOG_OFFSET)
     x = steps.levels
-    pieces = list(expression.pieces().values())
+    pieces = list(expression.pieces.values())
     sd = x.std(axis=0)
     x = (x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
     own, following = x[steps.before], x[steps.before + 1]

@@ -275,17 +275,15 @@ def _facts(
     """Return sizes of the table and statistics of its levels that do not depend on edges."""
     n = len(expression.genes)
     median, high = rho.median_and_quantile(0.95) if rho.n_pairs else (0.0, 0.0)
-    n_series, n_samples = len(expression.pieces()), len(expression.times)
-    steps = n_samples - n_series
     changed = 0.0
     if steady is not None and inputs.size:
         changed = steady.is_changed(is_out=True)[inputs].mean()
     facts = {
         "genes": n,
         "inputs": len(inputs),
-        "series": n_series,
-        "steps": steps,
-        "samples": n_samples,
+        "series": expression.n_series,
+        "steps": expression.n_steps,
+        "samples": len(expression.times),
         "at rest": expression.n_steady,  # the name in the file of the model
         "column": float(expression.perturbed is not None),
         "knocked out": float(changed),
@@ -293,7 +291,7 @@ def _facts(
         "high r": high,
         "autocorrelation": np.nan,
     }
-    if n_series:
+    if expression.series:
         facts["autocorrelation"] = autocorrelation(expression)
     return facts
 

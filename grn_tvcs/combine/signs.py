@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, STRONG, downrank_indirect
-from grn_tvcs.evidence.lagged_correlation import RESPONSES, lagged_correlation
+from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.samples import all_levels, all_log_levels
 from grn_tvcs.expression.expression import Expression
@@ -61,13 +61,8 @@ def supported_signs(
     signs = np.zeros(pairs.shape, np.int8)
     if pairs.signs.any() and have_signs(expression):
         for at, rows in _blocks(pairs):
-            mine = pairs.signs[at]
-            agrees = mine != 0
-            for other in _of_series(expression, steady, rows, pairs.targets):
-                agrees &= other == mine
-            if expression.cells is not None:
-                agrees &= mine * _lagged_z(expression, rows)[:, pairs.targets] >= MIN_CELLS_Z
-            signs[at] = mine * agrees
+            supported = _of_series(expression, steady, rows, pairs.targets)
+            signs[at] = np.where(pairs.signs[at] == supported, supported, 0)
     if steady is not None:
         moved = _of_changed(expression, steady, pairs.regulators, pairs.targets)
         signs = np.where(moved != 0, moved, signs)
@@ -79,7 +74,7 @@ def supported_signs(
 
 def have_signs(expression: Expression) -> bool:
     """Return whether series give signs: there are several, and not of one response."""
-    if len(expression.pieces()) < MIN_SERIES:
+    if expression.n_series < MIN_SERIES:
         return False
     return not shared_direction(expression) > MAX_SHARED  # NaN where nothing can be compared
 
@@ -94,22 +89,24 @@ def _blocks(pairs: Pairs) -> Iterator[tuple[slice, Indices]]:
 
 def _of_series(
     expression: Expression, steady: SteadyStates | None, rows: Indices, targets: Indices
-) -> Iterator[Signs]:
-    """Yield signs by the next change, by ranks and by partial correlation; [row, target] each."""
-    yield _sign(lagged_correlation(expression, "change", rows=rows)[:, targets])
-    yield _sign(RankCorrelations(all_levels(expression, steady)).of(rows, targets))
-    yield _sign(partial_correlation(all_log_levels(expression, steady), rows)[:, targets])
+) -> Signs:
+    """Return the signs on which all sources of series agree, else 0; [row, target].
 
-
-def _lagged_z(expression: Expression, rows: Indices) -> NDArray[np.float64]:
-    """Return signed standard errors of both lagged correlations; [row, gene]."""
-    most = 1.0 - 1e-12  # of a correlation, so that none is infinite
-    level, change = (
-        np.arctanh(np.clip(lagged_correlation(expression, response, rows=rows), -most, most))
-        for response in RESPONSES
-    )
-    n_steps = len(expression.times) - len(expression.pieces())
-    return np.asarray((change + LEVEL_WEIGHT * level) * np.sqrt(max(n_steps - 3, 0)))
+    The sources are the correlation with the next change, of ranks, and partial correlation.
+    """
+    change = lagged_correlation(expression, "change", rows=rows)[:, targets]
+    if expression.cells is not None:  # both lagged correlations must be far from 0
+        level = lagged_correlation(expression, "level", rows=rows)[:, targets]
+        most = 1.0 - 1e-12  # of a correlation, so that none is infinite
+        z, of_level = (np.arctanh(np.clip(r, -most, most)) for r in (change, level))
+        z = (z + LEVEL_WEIGHT * of_level) * np.sqrt(max(expression.n_steps - 3, 0))
+        change = np.where(np.sign(change) * z >= MIN_CELLS_Z, change, 0.0)
+    levels, logs = all_levels(expression, steady), all_log_levels(expression, steady)
+    ranks = RankCorrelations(levels).of(rows, targets)
+    partial = partial_correlation(logs, rows)[:, targets]
+    signs = np.sign(change)
+    agree = (signs == np.sign(ranks)) & (signs == np.sign(partial))
+    return np.where(agree, signs, 0.0).astype(np.int8)
 
 
 def _of_changed(
@@ -129,7 +126,3 @@ def _of_changed(
     strong = np.where(sizes >= STRONG, np.sign(effects), 0.0).astype(np.int8)
     found[here] = strong[np.ix_(there, targets)]
     return found
-
-
-def _sign(values: NDArray[np.float64]) -> Signs:
-    return np.sign(values).astype(np.int8)

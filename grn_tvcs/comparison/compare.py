@@ -20,8 +20,10 @@ from grn_tvcs.comparison.permutations import (
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
 from grn_tvcs.expression.bins import AUTO, prepared
+from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.read import READING, as_expressions
-from grn_tvcs.methods import FOREIGN
+from grn_tvcs.expression.user_warnings import warnings_of
+from grn_tvcs.inference.infer import FOREIGN
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
@@ -87,9 +89,8 @@ def compare(
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
-    a, b = (
-        prepared(part, bins, scale) for part in as_expressions({"a": a, "b": b}, reading).values()
-    )
+    read = as_expressions({"a": a, "b": b}, reading).values()
+    a, b = (_prepared(one, part, bins, scale) for one, part in zip(names, read, strict=True))
     first, second, notes = with_common_genes(a, b, names)
     both, n_first = pool_conditions(first, second)
     inputs = (
@@ -118,6 +119,12 @@ def compare(
         drawn.p_values(found.best),
         tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
     )
+
+
+def _prepared(name: str, part: Expression, bins: int | str, scale: str | None) -> Expression:
+    """Prepare a condition, with its name in warnings."""
+    with warnings_of(name):
+        return prepared(part, bins, scale)
 
 
 def _refuse_unknown(words: Iterable[str]) -> None:

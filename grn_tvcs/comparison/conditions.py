@@ -16,7 +16,7 @@ from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.subset import FEWEST, subset_genes
-from grn_tvcs.expression.user_warnings import warn_user
+from grn_tvcs.expression.user_warnings import messages_in_python, warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 
@@ -178,7 +178,8 @@ def read_conditions(
     ValueError
         If the samples are cells with a file of pseudotimes, which has no such column.
     """
-    return conditions_in(data, column, wanted, Options.of(**options))
+    with messages_in_python():
+        return conditions_in(data, column, wanted, Options.of(**options))
 
 
 def conditions_in(

@@ -75,7 +75,7 @@ def decay_rates(expression: Expression) -> Array:
     """Return the rate alpha of each gene per unit of time; 0 for genes constant in every series."""
     least = expression.values.min()
     rates = np.zeros(len(expression.genes))
-    for rows in expression.pieces().values():
+    for rows in expression.pieces.values():
         levels, times = expression.values[rows], expression.times[rows]
         fall = np.log(np.maximum(levels.max(axis=0) - least, MIN_LEVEL))
         fall -= np.log(np.maximum(levels.min(axis=0) - least, MIN_LEVEL))
@@ -90,7 +90,7 @@ def _steps(expression: Expression) -> tuple[Array, Array]:
     if expression.steady_values is not None:
         levels.append(expression.steady_values)
         rates.append(np.zeros_like(expression.steady_values))
-    for rows in expression.pieces().values():
+    for rows in expression.pieces.values():
         x, t = expression.values[rows], expression.times[rows]
         levels.append(x[:-1])
         rates.append(np.diff(x, axis=0) / np.diff(t)[:, None])

@@ -83,7 +83,7 @@ def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None
     """Return the number of bins of each series; None where samples are no cells."""
     if not isinstance(bins, str):
         check_number("bins", bins, whole=True)
-    pieces = expression.pieces()
+    pieces = expression.pieces
     if bins == AUTO:
         cells = _cells(expression)
         is_of_cells = holds_cells(expression)
@@ -104,7 +104,7 @@ def _cells(expression: Expression) -> Array:
 
 def _averaged(expression: Expression, numbers: list[int]) -> Expression:
     """Average the samples of every series in its number of bins."""
-    cells, pieces = _cells(expression), expression.pieces()
+    cells, pieces = _cells(expression), expression.pieces
     parts = [
         rows.start + _starts(cells[rows], n)
         for rows, n in zip(pieces.values(), numbers, strict=True)
@@ -141,7 +141,7 @@ def holds_cells(expression: Expression) -> bool:
     """Whether a series looks like cells: over 100 points, unevenly apart, nothing perturbed."""
     return expression.perturbed is None and any(
         rows.stop - rows.start > MANY_POINTS and not is_even(np.diff(expression.times[rows]))
-        for rows in expression.pieces().values()
+        for rows in expression.pieces.values()
     )
 
 

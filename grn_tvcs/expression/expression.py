@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -168,26 +169,18 @@ class Expression:
         self._check_series()
 
     def _check_rest_and_cells(self) -> None:
-        if self.steady_values is not None:
-            steady_values = array_of("steady_values", self.steady_values, np.float64)
-            if steady_values.ndim != 2 or steady_values.shape[1] != len(self.genes):
+        for name, what in (("steady_values", "in steady state"), ("unbinned", "of cells")):
+            if getattr(self, name) is None:
+                continue
+            levels = array_of(name, getattr(self, name), np.float64)
+            if levels.ndim != 2 or levels.shape[1] != len(self.genes):
                 raise ValueError(
-                    f"steady_values must have a column for each of the {len(self.genes)} genes, "
-                    f"found the shape {steady_values.shape}"
+                    f"{name} must have a column for each of the {len(self.genes)} genes, found the "
+                    f"shape {levels.shape}"
                 )
-            if not np.isfinite(steady_values).all():
-                raise ValueError("levels in steady state must be finite")
-            object.__setattr__(self, "steady_values", steady_values if len(steady_values) else None)
-        if self.unbinned is not None:
-            unbinned = array_of("unbinned", self.unbinned, np.float64)
-            object.__setattr__(self, "unbinned", unbinned)
-            if unbinned.ndim != 2 or unbinned.shape[1] != len(self.genes):
-                raise ValueError(
-                    f"unbinned must have a column for each of the {len(self.genes)} genes, found "
-                    f"the shape {unbinned.shape}"
-                )
-            if not np.isfinite(unbinned).all():
-                raise ValueError("levels of cells must be finite")
+            if not np.isfinite(levels).all():
+                raise ValueError(f"levels {what} must be finite")
+            object.__setattr__(self, name, levels if len(levels) else None)
         if self.cells is not None:
             cells = array_of("cells", self.cells, np.float64)
             object.__setattr__(self, "cells", cells)
@@ -201,7 +194,7 @@ class Expression:
             raise ValueError(f"the samples of a series must stand together: {joined(twice)}")
         if not starts and self.steady_values is None:
             raise ValueError("expression must have samples, found none")
-        for name, rows in self.pieces().items():
+        for name, rows in self.pieces.items():
             if len(self.times[rows]) < 2:
                 raise ValueError(
                     f"a series must have at least 2 time points, but series {name!r} has 1"
@@ -209,6 +202,7 @@ class Expression:
             if (np.diff(self.times[rows]) <= 0).any():
                 raise ValueError(f"times must rise within a series, but not in series {name!r}")
 
+    @cached_property
     def pieces(self) -> dict[str, slice]:
         """Rows of each series, in the order of the samples; none where all are in steady state."""
         if not self.series:
@@ -237,7 +231,7 @@ class Expression:
     @property
     def n_series(self) -> int:
         """Number of the series."""
-        return len(self.pieces())
+        return len(self.pieces)
 
     @property
     def n_steps(self) -> int:
@@ -284,38 +278,43 @@ class Expression:
         order = sorted(range(len(self.genes)), key=lambda j: self.genes[j])
         values = self.values[:, order]
         pieces = sorted(
-            self.pieces().values(),
+            self.pieces.values(),
             key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
-        rows = np.array([i for piece in pieces for i in range(piece.start, piece.stop)], dtype=int)
-        rest = None if self.steady_values is None else _sorted_rows(self.steady_values[:, order])
-        return replace(
-            self,
-            values=values[rows],
-            times=self.times[rows],
-            series=tuple(self.series[i] for i in rows),
-            genes=tuple(self.genes[j] for j in order),
-            perturbed=None if self.perturbed is None else self.perturbed[rows],
-            steady_values=rest,
-            cells=None if self.cells is None else self.cells[rows],
-            unbinned=None if self.unbinned is None else _sorted_rows(self.unbinned[:, order]),
-        )
+        rows = np.concatenate([np.empty(0, int), *(np.r_[piece] for piece in pieces)])
+        found = self._at(rows, order)
+        for name in ("steady_values", "unbinned"):
+            if (levels := found[name]) is not None:  # in the order of their numbers
+                found[name] = levels[np.lexsort(levels.T[::-1])]
+        return replace(self, **found)
 
     def part(self, is_in: NDArray[np.bool_]) -> Expression:
         """The samples of series for which `is_in` holds, and all steady-state samples.
 
         Cells before averaging are dropped, as their series are not known.
         """
-        names = zip(self.series, is_in, strict=True)
-        return replace(
-            self,
-            values=self.values[is_in],
-            times=self.times[is_in],
-            series=tuple(name for name, is_there in names if is_there),
-            perturbed=None if self.perturbed is None else self.perturbed[is_in],
-            cells=None if self.cells is None else self.cells[is_in],
-            unbinned=None,
-        )
+        return replace(self, **self._at(is_in, slice(None)) | {"unbinned": None})
+
+    def of_genes(self, is_in: NDArray[np.bool_], scale: str | None) -> Expression:
+        """All samples of the genes for which `is_in` holds, their levels being on this scale."""
+        return replace(self, **self._at(slice(None), is_in), scale=scale)
+
+    def _at(self, rows: Any, genes: Any) -> dict[str, Any]:
+        """The fields of samples of series, and of genes, at these places of the arrays."""
+
+        def some(values: Any, *at: Any) -> Any:
+            return None if values is None else values[at]
+
+        return {
+            "values": self.values[:, genes][rows],
+            "times": self.times[rows],
+            "series": tuple(np.array(self.series, dtype=object)[rows]),
+            "genes": tuple(np.array(self.genes, dtype=object)[genes]),
+            "perturbed": some(self.perturbed, rows),
+            "cells": some(self.cells, rows),
+            "steady_values": some(self.steady_values, slice(None), genes),
+            "unbinned": some(self.unbinned, slice(None), genes),
+        }
 
     def of_series(self) -> Expression:
         """The same without the steady-state samples."""
@@ -347,11 +346,6 @@ class Expression:
         return replace(self, perturbed=on)
 
 
-def _sorted_rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sort rows by their numbers, so that their order in the file is forgotten."""
-    return values[np.lexsort(values.T[::-1])] if len(values) else values
-
-
 def repeated(names: Sequence[str]) -> list[str]:
     """Names that are there more than once, in order."""
     return [name for name, count in Counter(names).items() if count > 1]
@@ -370,7 +364,7 @@ def write_expression(expression: Expression, path: str | Path) -> None:
     samples come last, their time is empty.
     """
     lines = ["\t".join(["Time", *expression.genes])]
-    for rows in expression.pieces().values():
+    for rows in expression.pieces.values():
         lines.append("")
         for time, levels in zip(expression.times[rows], expression.values[rows], strict=True):
             lines.append("\t".join([f"{time:g}", *(f"{level:.6f}" for level in levels)]))
@@ -397,7 +391,7 @@ def spacing(expression: Expression) -> str:
     """Describe how samples are spaced in time."""
     if not expression.series:
         return "none, all samples are in steady state"
-    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
+    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces.values()])
     low, high = steps.min(), steps.max()
     if is_even(steps):
         return f"even, every {low:g}"

@@ -31,6 +31,7 @@ from grn_tvcs.expression.judge.series import (
     check_series,
     refuse_without_series,
     series_of,
+    warn_of_conditions,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
@@ -71,6 +72,7 @@ def expression_in(roles: Roles) -> Expression:
     series = Series(names, rows[:n])
     if n:
         check_series(samples, series)
+        warn_of_conditions(samples, series)
     elif not rows:
         raise sheet.error("must have a sample with all levels, found none")
     values = values[rows]

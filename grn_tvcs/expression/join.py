@@ -106,7 +106,7 @@ def warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> N
     """Warn where times of one file step by so much more than another's that units may differ."""
     steps = {}
     for path, part in zip(paths, parts, strict=True):
-        found = [np.diff(part.times[rows]) for rows in part.pieces().values()]
+        found = [np.diff(part.times[rows]) for rows in part.pieces.values()]
         if found:
             steps[path] = float(np.median(np.concatenate(found)))
     if steps and max(steps.values()) >= OTHER_UNIT * min(steps.values()):

@@ -41,6 +41,7 @@ from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
+from grn_tvcs.expression.user_warnings import messages_in_python
 from tvcs_core.arguments import describe_value
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
@@ -86,11 +87,12 @@ def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[s
 
 def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
     """Read expression with options as words, an array too; see `Expression.of`."""
-    if is_array(data):
-        data, words = as_frame(data, words)
-    elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
-        raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
-    return read(data, Options.of(**words))
+    with messages_in_python():
+        if is_array(data):
+            data, words = as_frame(data, words)
+        elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
+            raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
+        return read(data, Options.of(**words))
 
 
 def read(data: Any, options: Options) -> Expression:
@@ -197,8 +199,8 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     if options.gene_column is not None and not options.genes_in_rows:
         raise may_read(
             sheet.error(
-                "--gene-column names genes that stand in rows: give --genes-in-rows too; where "
-                "samples stand in rows, the first row names the genes, so leave it out"
+                "a column of names (--gene-column) is for genes that stand in rows: give "
+                "--genes-in-rows too; where samples stand in rows, leave it out"
             ),
             {"genes_in_rows": True},
         )

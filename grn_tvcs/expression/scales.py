@@ -25,6 +25,8 @@ TOLD_BY = 2000  # cells, of which the first tell the scale of all
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
 OF_ONE_SIZE = 1e-12  # samples whose sizes differ by less have one size, up to rounding
+# Genes, log ratio and factor by which logarithms must fit better, to be taken for logarithms.
+FEWEST_AGREEING, AGREEING, MUCH_WORSE = 5, 0.3, 3.0
 RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
 
 Values = NDArray[np.float64]
@@ -73,11 +75,13 @@ def guess_scale(values: Values) -> Guess:
     if largest > LOGARITHMS and _are_expected(above):
         also = "many are whole numbers, as expected counts of RSEM and salmon are"
         return Guess("levels", f"{span}; {also}", "counts")
-    if largest <= NORMALISED or largest > LOGARITHMS:
+    if largest > LOGARITHMS:
         return Guess("levels", span)
-    middle, high = np.percentile(above, (50, 99))
-    if high > SKEWED * middle:
+    middle, high = np.percentile(above, (50, 99)) if above.size else (1.0, 1.0)
+    if high > SKEWED * middle and largest != 1.0:  # levels divided by the largest have 1
         return Guess("levels", f"{span}, and few tower over many", "log")
+    if largest <= NORMALISED:
+        return Guess("levels", span)
     return Guess("log", f"no whole numbers, and {span}", "levels")
 
 
@@ -179,6 +183,11 @@ def scale_like(expression: Expression, levels: Values) -> Values:
         return of_one_size(levels, float(np.median(expression.levels.sum(axis=1))))
     if expression.scale == "log":
         return levels
+    if are_logarithms_of(levels, expression.levels):
+        warn_user(
+            "steady states look like logarithms of the unit of the series: their levels agree "
+            "with these only where logarithms of the series are taken; give the levels themselves"
+        )
     if (levels < 0).any():
         warn_user(
             f"{int((levels < 0).sum())} of {levels.size} values of steady states are below 0 and "
@@ -192,6 +201,22 @@ def are_of_one_unit(one: Values, other: Values) -> bool:
     low, high = sorted((one, other), key=np.median)
     is_small = low.max(initial=0.0) <= LOGARITHMS and (low != np.rint(low)).any()
     return not (is_small and np.median(high) > LOGARITHMS)
+
+
+def are_logarithms_of(levels: Values, others: Values) -> bool:
+    """Whether the medians of genes agree with logarithms of the others, and not with themselves."""
+    one, other = (np.median(np.maximum(some, 0.0), axis=0) for some in (levels, others))
+    if one.size < FEWEST_AGREEING or not other.any():
+        return False
+    as_they_are = _disagreement(one, other)
+    as_logs = min(_disagreement(one, np.log1p(other) / np.log(base)) for base in (2, np.e, 10))
+    return as_logs < AGREEING and as_they_are > MUCH_WORSE * as_logs
+
+
+def _disagreement(one: Values, other: Values) -> float:
+    """Return the median over genes of the log ratio, of those that are not near 0."""
+    near = 0.01 * max(one.max(), other.max())
+    return float(np.median(np.abs(np.log((one + near) / (other + near)))))
 
 
 def of_one_size(counts: Values, size_of_all: float | None = None) -> Values:

@@ -219,7 +219,7 @@ class SteadyStates:
         n = len(self.levels)
         both = np.concatenate([self.levels, expression.values])
         logs = log_levels(both, LOG_OFFSET, scale_of(expression))
-        first = [n + rows.start for rows in expression.pieces().values()]
+        first = [n + rows.start for rows in expression.pieces.values()]
         known = np.concatenate([logs[:n], logs[first]])
         rest = np.median(known, axis=0)
         spread = np.quantile(np.abs(known - rest), QUANTILE, axis=0, method="lower") / DEVIATIONS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +37,7 @@ def subset_genes(expression: Expression, names: Collection[str]) -> Expression:
         return expression
     expression = on_scale(expression)
     kept = np.array([gene in wanted for gene in expression.genes])
-    rest = expression.steady_values
-    return replace(
-        expression,
-        values=expression.values[:, kept],
-        steady_values=None if rest is None else rest[:, kept],
-        unbinned=None if expression.unbinned is None else expression.unbinned[:, kept],
-        genes=tuple(gene for gene in expression.genes if gene in wanted),
-        scale="log" if expression.scale == "log" else "levels",
-    )
+    return expression.of_genes(kept, "log" if expression.scale == "log" else "levels")
 
 
 def most_variable(expression: Expression, n: int) -> list[str]:

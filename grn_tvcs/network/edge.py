@@ -7,6 +7,7 @@ from dataclasses import dataclass
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
 CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}
+SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
 UNDIRECTED = "associated-with"
 RELATIONS = (*RELATION.values(), UNDIRECTED)

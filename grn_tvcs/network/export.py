@@ -184,6 +184,7 @@ FORMATS: dict[str, Callable[[Network, Path], None]] = {
 LEFT_OUT = {
     "dream": "signs", "sif": "scores (edge-table has them)", "celloracle-base": "scores and signs",
 }  # fmt: skip
+ONE_WAY = ("decoupler", "celloracle", "celloracle-base")  # formats in which every edge is directed
 
 
 def write_network(network: Network, path: str | Path, format: str) -> None:

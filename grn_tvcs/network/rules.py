@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import TVCS
 from tvcs_core.arguments import describe_value, names_of
 from tvcs_core.files.display import joined
@@ -155,6 +157,26 @@ class Rules:
                 )
             found.append(is_in)
         return found[0], found[1]
+
+    def called_as(self, genes: Sequence[str]) -> Rules:
+        """Return the rules with regulators and targets called as the genes; warn of other names."""
+        roles = {"regulators": self.regulators, "targets": self.targets}
+        for kind, names in roles.items():
+            if names is None:
+                continue
+            same = same_names(sorted(names), genes)
+            if sentence := same.describe():
+                warn_user(f"{kind}: {sentence}")
+            roles[kind] = frozenset(same.gene_of.get(name, name) for name in names)
+        caps = self.max_out_degree
+        named = {**roles, "regulators with a cap": caps if isinstance(caps, Mapping) else None}
+        for kind, of_kind in named.items():
+            missing = sorted(set(of_kind or ()) - set(genes))
+            if 0 < len(missing) < len(of_kind or ()):  # if none is a gene, an error follows
+                warn_user(
+                    f"{len(missing)} of {len(of_kind or ())} {kind} are no genes: {joined(missing)}"
+                )
+        return replace(self, regulators=roles["regulators"], targets=roles["targets"])
 
     def candidates(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> Candidates:
         """Pairs that may be edges: of regulators x targets, never a gene on itself.

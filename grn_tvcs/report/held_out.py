@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.held_out_series import SHRINK, fold_numbers, split_for_folds
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
 from grn_tvcs.stability.model import RIDGE, transitions
 
@@ -61,7 +61,7 @@ def predicted(expression: Expression, network: Network, columns: Sequence[int]) 
             data = split_for_folds(on_scale(expression))
     except ValueError:  # one short series, or none
         return None
-    options = options_of("tvcs")
+    options = METHODS["tvcs"].options
     steps = transitions(data, options["log_offset"])
     fold_index = fold_numbers(data)
     n_folds = int(fold_index.max()) + 1

@@ -11,11 +11,12 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, describe_samples
 from grn_tvcs.expression.scales import describe_scale
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
-from grn_tvcs.methods import METHODS
-from grn_tvcs.methods.directions import describe_undirected
-from grn_tvcs.methods.steady_samples import unknowable
+from grn_tvcs.inference.directions import describe_undirected
+from grn_tvcs.inference.samples import unknowable
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict
 
@@ -26,19 +27,11 @@ LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `sc
 PRIOR = "prior edges"  # part of the note of a network that used them
 
 
-def methods_paragraph(
-    network: Network,
-    expression: Expression,
-    rules: Rules,
-    *,
-    method: str,
-    seed: int | None,
-    count: EdgeCount | None = None,
-    steady: SteadyStates | None = None,
-) -> str:
+def methods_paragraph(network: Network, made: Provenance, count: EdgeCount | None = None) -> str:
     """Return the methods paragraph of a run, in the past tense."""
     from tvcs_core.files.record import tvcs_version
 
+    expression, rules, method, seed, steady = made
     drawn = "" if seed is None else f", seed {seed}"
     known = METHODS[method]
     sentences = [

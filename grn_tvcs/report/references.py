@@ -60,8 +60,8 @@ REFERENCES = {
     "Spearman, 1904": "C. Spearman. The proof and measurement of association between two things. "
     "American Journal of Psychology 15, 72 (1904)",
     "Yang et al., 2017": "H. Yang, S. Gui, C. Ke, D. Stefankovic, R. Fujimaki and J. Liu. On the "
-    "projection operator to a three-view cardinality constrained set. Proceedings of Machine "
-    "Learning Research 70 (2017)",
+    "projection operator to a three-view cardinality constrained set. Proceedings of the 34th "
+    "International Conference on Machine Learning, PMLR 70, 3871 (2017)",
 }
 
 

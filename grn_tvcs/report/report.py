@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.steady_states import UP, SteadyStates
-from grn_tvcs.methods import METHODS
-from grn_tvcs.methods.directions import describe_undirected
-from grn_tvcs.methods.steady_samples import unknowable
+from grn_tvcs.expression.steady_states import UP
+from grn_tvcs.inference.directions import describe_undirected
+from grn_tvcs.inference.samples import unknowable
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.adjacency import adjacency
 from grn_tvcs.report.data import agreement, curve, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer
@@ -49,17 +49,13 @@ SCRIPTS = (  # in the order of their dependencies
 
 def render(
     network: Network,
-    expression: Expression,
-    rules: Rules,
+    made: Provenance,
     *,
-    method: str,
     source: str,
     command: str,
-    seed: int | None = None,
     scores: Scores | None = None,
     left_out: Sequence[str] = (),
     count: EdgeCount | None = None,
-    steady: SteadyStates | None = None,
     edges_file: str = "edges.tsv",
     top: int | None = None,
     reference: Network | None = None,
@@ -74,36 +70,27 @@ def render(
     ----------
     network
         With its selected edges.
-    expression
-        The data it was inferred from.
-    rules
-        The caps of `selected`, with defaults.
-    method
-        A name in `METHODS`.
+    made
+        How it was inferred.
     source
         Name of the expression file.
     command
         Command that reproduces the run.
-    seed
-        Of the run.
     scores
         Agreement with a reference, if there is one.
     left_out
         Excluded parts of the reference, one sentence for each reason.
     count
         Choice of the number of edges, if there was one.
-    steady
-        Knock-outs, knock-downs and wild type, if they were used.
     edges_file, top
         The table of edges, and its number of top edges besides the selected ones; None for all.
     reference
         True edges over the same genes, to be marked; judged pairs are those of `scores`.
     """
+    expression, rules, method, seed, _ = made
     edges = network.edges(selected_only=True)
     drawn, matrix = draw(edges[:MAX_DRAWN]), adjacency(network, rules)
-    paragraph = methods_paragraph(
-        network, expression, rules, method=method, seed=seed, count=count, steady=steady
-    )
+    paragraph = methods_paragraph(network, made, count)
     return fill_page(
         "grn_tvcs.report",
         "report.html.j2",

@@ -57,7 +57,7 @@ def time_courses(expression: Expression, network: Network, genes: Sequence[str])
 
 def _shown(expression: Expression) -> list[tuple[str, Rows]]:
     """Return names and samples of the series that are shown."""
-    pieces = list(expression.pieces().items())[:MAX_SERIES]
+    pieces = list(expression.pieces.items())[:MAX_SERIES]
     n, n_rest = len(expression.times), expression.n_steady
     most = min(MAX_POINTS, MAX_SAMPLES // (len(pieces) + bool(n_rest)))
     shown = [(name, _thinned(rows, most)) for name, rows in pieces]

@@ -147,7 +147,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     n, most = len(expression.genes), GENES[-1]
     may_regulate = rules.inputs(expression.genes).regulators
     candidates = {expression.genes[j] for j in may_regulate}
-    lengths = [rows.stop - rows.start for rows in expression.pieces().values()]
+    lengths = [rows.stop - rows.start for rows in expression.pieces.values()]
     n_points = round(float(np.median(lengths))) if lengths else POINTS[0]
     cells = 0
     if lengths and expression.cells is not None:

@@ -117,7 +117,7 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
     Levels and counts become ``log(x / max + log_offset)`` with the gene's own maximum, so units do
     not matter; log values stay. An unknown scale is guessed.
     """
-    pieces = list(expression.pieces().values())
+    pieces = list(expression.pieces.values())
     first = np.array([rows.start for rows in pieces])
     last = np.array([rows.stop for rows in pieces]) - 1
     pause = np.diff(expression.times, prepend=np.inf)
@@ -358,7 +358,7 @@ def paper_problem(expression: Expression, rules: Rules) -> Problem:
     """
     regulators, targets, allowed = rules.candidates(expression.genes)
     x, out = expression.values, rules.out_caps(expression.genes)
-    pieces = expression.pieces().values()
+    pieces = expression.pieces.values()
     X = np.concatenate([x[rows][:-1] for rows in pieces])[:, regulators]
     Y = np.concatenate([np.diff(x[rows], axis=0) for rows in pieces])[:, targets]
     constraint = TVCS.matrix(

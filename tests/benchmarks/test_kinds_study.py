@@ -211,9 +211,9 @@ def test_a_compendium_has_series_steady_samples_and_the_pairs_that_are_known(com
     expression = table.expression
     assert expression.genes == ("a", "b", "c")
     assert table.regulators == {"a", "b"}, "z is not measured"
-    courses = {n: expression.times[rows].tolist() for n, rows in expression.pieces().items()}
+    courses = {n: expression.times[rows].tolist() for n, rows in expression.pieces.items()}
     assert courses == {"c3": [0, 5, 15], "d2": [0, 2]}
-    assert expression.values[expression.pieces()["c3"]].tolist() == [
+    assert expression.values[expression.pieces["c3"]].tolist() == [
         [30, 10, 20],
         [31, 11, 21],
         [32, 12, 22],
@@ -263,7 +263,7 @@ def test_a_part_of_a_compendium_keeps_the_regulators_of_its_targets(monkeypatch)
     part = kinds_data.part_of(table, np.random.default_rng(1))
     genes = part.expression.genes
     assert 15 < len(genes) <= 20
-    assert (len(part.expression.pieces()), part.expression.n_steady) == (3, 4)
+    assert (len(part.expression.pieces), part.expression.n_steady) == (3, 4)
     kept = [names.index(gene) for gene in genes]
     assert (part.is_edge == table.is_edge[np.ix_(kept, kept)]).all()
     targets = part.is_edge.any(axis=0)

@@ -1,9 +1,10 @@
-"""What several rooms of tests share: a PostgreSQL of our own, and the real Label Studio."""
+"""What several rooms of tests share: small campaigns, a PostgreSQL, and the real Label Studio."""
 
 import pytest
 
 from benchmarks.speed import campaign as speed
 from tests.crowd.real_studio import running
+from tests.makers.campaigns import making
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +30,12 @@ def real_studio(tmp_path_factory):
     """A running Label Studio, spoken to over HTTP."""
     with running(tmp_path_factory.mktemp("label-studio")) as server:
         yield server
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Make a campaign of three workers and three tasks, or of what is given; closed in the end."""
+    workers = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+    usual = {"workers": workers, "tasks": ["t1", "t2", "t3"], "qualities": workers}
+    with making(tmp_path, **usual) as begin:
+        yield begin

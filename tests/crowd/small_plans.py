@@ -8,12 +8,18 @@ over the loads of the workers, which tries every set on every task.
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
+import pytest
 
-from crowd_tvcs import Plan, Quality
+from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs.methods import methods_for
+from crowd_tvcs.plan.proof import LARGEST, is_largest
+from crowd_tvcs.verification.branches import bound_of_branches
 
 SHARP = [0.0, 0.5, 1.0]
+ROUNDING = 1e-10
 
 
 def small_plan(seed, *, together=False, common_error=0.0):
@@ -157,19 +163,19 @@ def may_have(plan, j):
     return out, member
 
 
-def best_by_enumeration(plan):
-    """Largest mean accuracy of any assignment that keeps the caps and meets the demands."""
+def best_by_enumeration(plan, worth=accuracies):
+    """Largest mean worth of any assignment that keeps the caps and meets the demands."""
     n, m = plan.quality.shape
     value = np.full(tuple(plan.max_tasks_per_worker + 1), -np.inf)  # by the loads so far
     value[(0,) * n] = 0.0
     for j in range(m):
         after = np.full(value.shape, -np.inf)
         may, member = may_have(plan, j)
-        accuracy = accuracies(plan, j)
+        of_set = worth(plan, j)
         for s in np.flatnonzero(may):
             to = tuple(slice(1, None) if x else slice(None) for x in member[s])
             of = tuple(slice(0, -1) if x else slice(None) for x in member[s])
-            np.maximum(after[to], value[of] + accuracy[s], out=after[to])
+            np.maximum(after[to], value[of] + of_set[s], out=after[to])
         value = after
     loads = np.indices(value.shape).reshape(n, -1)
     possible = loads.sum(axis=0) <= plan.budget
@@ -179,7 +185,11 @@ def best_by_enumeration(plan):
 
 
 def accuracy_of(plan, support):
-    """Mean accuracy of an assignment; every task must have a set that it may have."""
+    """Mean accuracy of an assignment, which must keep the caps and meet the demands."""
+    loads = support.sum(axis=1)
+    assert (loads <= plan.max_tasks_per_worker).all()
+    assert loads.sum() <= plan.budget
+    assert plan.money is None or plan.cost @ loads <= plan.money * (1.0 + 1e-9)
     numbers = (support * 2 ** np.arange(len(support))[:, None]).sum(axis=0)
     for j, s in enumerate(numbers):
         assert may_have(plan, j)[0][s], f"task {j} may not have the set {s}"
@@ -201,6 +211,49 @@ def bound_of_prices(plan, prices, budget_price, money_price=None):
     of_money = 0.0 if money_price is None else money_price * plan.money
     caps = prices @ plan.max_tasks_per_worker + budget_price * plan.budget
     return caps + of_money + np.mean(terms)
+
+
+def check(plan, seed, *, is_tight=True):
+    """Let `best` plan, and hold every claim to all assignments there are: optimum and result.
+
+    Where the bound that is searched is the accuracy, a small plan is solved to the end.
+    """
+    optimum = best_by_enumeration(plan)
+    found = assign(plan, "best", rng=seed)
+    reached = accuracy_of(plan, found.support)
+    assert plan.unmet(found.support) == ()
+    assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
+    assert found.bound is not None
+    assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
+    proof = found.certificate
+    if proof.leaves:
+        branches = json.loads(json.dumps({"leaves": found.branches()}))
+        assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
+    assert min(*found.prices, found.budget_price) >= 0.0
+    prices = found.prices, found.budget_price, found.money_price
+    by_prices = min(1.0, bound_of_prices(plan, *prices))
+    result = proof.bound_by_prices if proof.leaves else found.bound
+    assert (found.reason == LARGEST) == is_largest(reached, found.bound)
+    assert reached <= optimum + ROUNDING
+    if is_tight:
+        assert result == pytest.approx(by_prices, abs=ROUNDING)
+        assert found.certified
+        assert found.reason == LARGEST, "not solved to the end"
+        assert reached >= optimum - 2e-9, "proved to be the largest, and it is not"
+    else:
+        assert result >= by_prices - ROUNDING
+    return optimum, found
+
+
+def check_others(plan, seed, bound):
+    """No method may beat what is proved, or be called certified without a bound."""
+    for method in methods_for(plan):
+        if not METHODS[method].proves_bound:
+            found = assign(plan, method, rng=seed)
+            reached = accuracy_of(plan, found.support)
+            assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
+            assert reached <= bound + ROUNDING, method
+            assert not found.certified
 
 
 def round_of(plan, support, seed):

@@ -21,14 +21,16 @@ def few_trees(monkeypatch, few_networks):
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a table as a file: a text as it is, a data frame separated by tabs."""
+    """Write a file: a text or bytes as they are, a data frame separated by tabs. Its path."""
 
-    def make(table, name="x.tsv"):
+    def make(content, name="x.tsv"):
         path = tmp_path / name
-        if isinstance(table, str):
-            path.write_text(table)
+        if isinstance(content, str):
+            path.write_text(content, encoding="utf-8", newline="")
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
         else:
-            table.to_csv(path, sep="\t", index=False)
+            content.to_csv(path, sep="\t", index=False)
         return path
 
     return make

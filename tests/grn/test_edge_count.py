@@ -37,7 +37,7 @@ def slow_gain(expression, is_out, chosen, memory, log_offset):
     """Gain of chosen edges, gene by gene and step by step, by least squares."""
     levels = log_levels(expression.values, log_offset, "levels")
     rows = {False: [], True: []}
-    for piece in expression.pieces().values():
+    for piece in expression.pieces.values():
         past = levels[piece.start].copy()
         block = []
         for t in range(piece.start, piece.stop - 1):
@@ -76,7 +76,7 @@ def test_the_gain_of_held_out_series_is_that_of_plain_least_squares(made):
 
 def test_the_choice_is_the_same_in_any_order_of_genes_and_series_and_on_two_threads(made):
     data = made.expression
-    pieces = list(data.pieces().values())
+    pieces = list(data.pieces.values())
     rows = np.concatenate([np.arange(p.start, p.stop) for p in pieces[::-1]])
     turned = Expression(
         data.values[rows][:, ::-1],
@@ -113,9 +113,9 @@ def test_caps_regulators_and_the_largest_number_are_kept_to(made):
 def test_few_series_are_cut_and_one_too_short_is_refused(made):
     data = made.expression
     one = data.part(np.arange(60) < 12)
-    assert [rows.stop - rows.start for rows in split_for_folds(one).pieces().values()] == [4, 4, 4]
+    assert [rows.stop - rows.start for rows in split_for_folds(one).pieces.values()] == [4, 4, 4]
     two = data.part(np.arange(60) < 24)
-    assert len(split_for_folds(two).pieces()) == 6
+    assert len(split_for_folds(two).pieces) == 6
     assert split_for_folds(data) is data
     assert choose_edges(one, rng=0, resamples=4).n_folds == 3
     with pytest.raises(ValueError, match="at least 2 series, or one of 8 time points, found one"):
@@ -151,7 +151,7 @@ def test_no_fold_holds_a_part_of_a_series(made):
     twelve = simulate(5, 12, 4, n_edges=4, rng=0).expression
     folds = fold_numbers(twelve)
     assert folds.max() == 9
-    for rows in twelve.pieces().values():
+    for rows in twelve.pieces.values():
         assert len(set(folds[rows].tolist())) == 1
 
 

@@ -5,7 +5,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from grn_tvcs import Network, infer, score, simulate
-from grn_tvcs.methods import FOREIGN, METHODS
+from grn_tvcs.inference.infer import FOREIGN
+from grn_tvcs.methods.table import METHODS
 
 
 @pytest.fixture(scope="module")

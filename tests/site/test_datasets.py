@@ -18,7 +18,7 @@ SETS = {"network30": "grn_tvcs", "bsubtilis": "grn_tvcs", "crowd40": "crowd_tvcs
 
 def test_network30_is_what_its_datasheet_says():
     data = grn_tvcs.datasets.network30()
-    assert (len(data.expression.genes), len(data.expression.pieces())) == (30, 10)
+    assert (len(data.expression.genes), len(data.expression.pieces)) == (30, 10)
     assert len(data.reference.edges()) == 48
     assert data.steady.levels.shape == (61, 30)
     assert data.regulators is None
@@ -29,7 +29,7 @@ def test_bsubtilis_is_what_its_datasheet_says():
     data = grn_tvcs.datasets.bsubtilis()
     assert len(data.expression.genes) == 149
     assert (len(data.expression.times), data.expression.n_steady) == (163, 106)
-    assert len(data.expression.pieces()) == 33
+    assert len(data.expression.pieces) == 33
     assert len(data.reference.edges()) == 288
     assert len(data.regulators) == 47
     assert set(data.regulators) <= set(data.expression.genes)

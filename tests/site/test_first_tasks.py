@@ -54,7 +54,7 @@ def run(line):
 def few(series):
     """Return a table of few genes and these series of network30."""
     whole = datasets.network30().expression
-    rows = np.isin(whole.series, list(whole.pieces())[series])
+    rows = np.isin(whole.series, list(whole.pieces)[series])
     frame = pd.DataFrame(whole.values[rows][:, :GENES], columns=list(whole.genes[:GENES]))
     labels = {"Time": whole.times[rows], "series": np.array(whole.series)[rows]}
     return frame, pd.DataFrame(labels)

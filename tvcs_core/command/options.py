@@ -122,12 +122,22 @@ def options_of(options: Any) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
             yield field.name, value, get_args(hints[field.name])[1:]
 
 
-def recorded(options: Any) -> dict[str, Any]:
-    """Return options as ``run.json`` keeps them: files by their names, without folders.
+def kept(options: Any) -> dict[str, Any]:
+    """Return the options of a record: files by their names, without folders.
 
     Left out are arguments, which are inputs, and options whose notes ask for it.
     """
     return {n: _named(value) for n, value, notes in options_of(options) if _is_kept(value, notes)}
+
+
+def recorded(options: Any) -> dict[str, Any]:
+    """Return options as ``run.json`` keeps them: those `kept`, as ``as_recorded`` changes them.
+
+    This is a method that options may have.
+    """
+    values = kept(options)
+    as_recorded = getattr(options, "as_recorded", None)
+    return values if as_recorded is None else dict(as_recorded(values))
 
 
 def _is_kept(value: Any, notes: Sequence[Any]) -> bool:

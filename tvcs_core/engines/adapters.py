@@ -43,8 +43,13 @@ def as_engine(given: Any) -> Engine:
     TypeError
         If it is anything else.
     ValueError
-        If a client is asynchronous.
+        If a client is asynchronous or closed.
     """
+    if isinstance(given, type):
+        raise TypeError(
+            f"engine must be an instance, found the class {given.__name__}; "
+            f"give {given.__name__}(...)"
+        )
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(given).__mro__}
     if bases & {"distributed.Client", "distributed.Cluster"}:
         from tvcs_core.engines.cluster import HeldCluster
@@ -87,7 +92,7 @@ class _OnExecutor(_Held):
         try:
             while True:
                 for task, *call in islice(calls, UNITS_PER_WORKER * workers - len(waiting)):
-                    waiting[self._pool.submit(*call)] = task
+                    waiting[self._submitted(call)] = task
                 if not waiting:
                     return
                 # A wait without a limit cannot be interrupted on every system.
@@ -102,6 +107,16 @@ class _OnExecutor(_Held):
         finally:
             for future in waiting:
                 future.cancel()
+
+    def _submitted(self, call: Sequence[Any]) -> Any:
+        try:
+            return self._pool.submit(*call)
+        except BrokenExecutor:
+            raise
+        except RuntimeError as error:
+            raise ValueError(
+                f"the executor takes no work ({error}); give one that is open"
+            ) from error
 
     def _calls(self, tasks: Sequence[Task]) -> Iterator[tuple[Any, ...]]:
         """Return every task, with the call that does it."""

@@ -100,6 +100,9 @@ class HeldCluster:
         self._given, self._is_checked = given, False
         if getattr(given, "asynchronous", False):
             raise ValueError("a Dask client must not be asynchronous; give asynchronous=False")
+        status = getattr(given, "status", None)  # a name, or an enumeration
+        if getattr(status, "name", status) in ("closing", "closed"):
+            raise ValueError(f"the Dask {type(given).__name__} is closed; give one that is open")
 
     def __enter__(self) -> HeldCluster:
         return self

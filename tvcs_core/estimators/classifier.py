@@ -80,9 +80,13 @@ class TVCSClassifier(ClassifierMixin, Single):
             If X, y or the weights cannot be used, y holds one class, or a parameter is invalid.
         """
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
-        check_classification_targets(labels)
         weights = sample_weights(sample_weight, X.shape[0])
-        self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
+        try:
+            check_classification_targets(labels)
+            self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
+        except TypeError:  # they cannot be sorted
+            kinds = " and ".join(sorted({type(label).__name__ for label in labels}))
+            raise ValueError(f"labels of y must be of one kind, found {kinds}") from None
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold two classes or more, found one class: {self.classes_.tolist()[0]!r}"

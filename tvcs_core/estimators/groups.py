@@ -33,6 +33,11 @@ def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> An
         if missing:
             raise ValueError(f"{name} must have a label of the feature {missing[0]!r}, found none")
         labels = [of_feature[feature] for feature in features]
+    elif of_feature is not None and isinstance(labels, Mapping):
+        raise ValueError(
+            f"{name} by the names of features need X with names, such as a DataFrame; "
+            "give a list of labels"
+        )
     array = np.asarray(labels, dtype=object)
     if array.shape != (n_features,):
         raise ValueError(
@@ -73,4 +78,8 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         caps = [of_label.get(label, len(labels)) for label in ordered]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
+        if caps.ndim == 1 and caps.size != len(ordered):
+            raise ValueError(
+                f"{name} must have one cap per group ({len(ordered)}), found {caps.size}"
+            )
     return group_of, caps

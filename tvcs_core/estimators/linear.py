@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tvcs_core.arguments import check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
 from tvcs_core.loss.linear import LinearLoss, weights_of
@@ -52,10 +56,10 @@ class Linear(BaseEstimator):
         if self.shape is not None:
             if self.row_groups is not None or self.col_groups is not None:
                 raise ValueError("give a shape or groups, found both")
-            if int(np.prod(self.shape)) != n_features:
+            if not _is_shape(self.shape) or math.prod(self.shape) != n_features:
                 raise ValueError(
-                    f"shape must have as many entries as X has features ({n_features}), "
-                    f"found {tuple(self.shape)}"
+                    "shape must be two integers whose product is the number of features "
+                    f"({n_features}), found {self.shape!r}"
                 )
             rows, cols = np.indices(self.shape).reshape(2, -1)
         else:
@@ -79,6 +83,7 @@ class Linear(BaseEstimator):
         self, X: Any, y: Any, weights: Any, losses: dict[str, Any], ridge: float
     ) -> LinearLoss:
         """Return the loss of the samples of positive weight."""
+        check_type("fit_intercept", self.fit_intercept, bool)
         name = next(iter(losses)) if self.loss is None else self.loss
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
@@ -97,16 +102,21 @@ class Linear(BaseEstimator):
         constraint: TVCS,
         start: ArrayLike | None = None,
     ) -> Solution:
-        return solve(
-            Problem(loss, constraint),
-            self.solver,
-            rng=check_random_state(self.random_state).randint(2**31 - 1),
-            start=start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            polish=self.polish,
-            **(self.solver_options or {}),
-        )
+        own = {
+            "rng": check_random_state(self.random_state).randint(2**31 - 1),
+            "start": start,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "polish": self.polish,
+        }
+        options = {} if self.solver_options is None else self.solver_options
+        check_type("solver_options", options, Mapping)
+        if twice := sorted(set(own).intersection(options)):
+            raise ValueError(
+                f"solver_options must hold options of the method, found {twice[0]!r}; the "
+                "estimator's parameters are random_state, max_iter, tol and polish"
+            )
+        return solve(Problem(loss, constraint), self.solver, **own, **options)
 
     def _fit(
         self,
@@ -198,6 +208,14 @@ class Single(Linear):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+
+
+def _is_shape(shape: Any) -> bool:
+    return (
+        isinstance(shape, Sequence | np.ndarray)
+        and len(shape) == 2
+        and all(isinstance(size, Integral) for size in shape)
+    )
 
 
 def sample_weights(sample_weight: ArrayLike | float | None, n: int) -> NDArray[np.float64] | None:

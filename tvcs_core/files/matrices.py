@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.files.tables import is_number, read_table
+from tvcs_core.files.tables import Table, is_number, read_table
+
+# Headers of a list of entries, one per line, as scipy and the tables of other programs have them.
+ENTRY_HEADERS = ({"row", "i", "from", "source"}, {"col", "column", "j", "to", "target"})
+
+
+class Matrix(NamedTuple):
+    """A matrix from a file, and the names of its rows and columns; None without names."""
+
+    values: Any
+    row_names: list[str] | None = None
+    col_names: list[str] | None = None
 
 
 def read_matrix(
     path: Path, *, names: bool = False, log: Callable[[str], None] = lambda _: None
-) -> Any:
+) -> Matrix:
     """Read a matrix of finite numbers, dense or sparse.
 
     Parameters
@@ -27,7 +38,7 @@ def read_matrix(
         plain or ``.gz``. A first row without any number is a header.
     names
         Whether the first row and column of a text file are names.
-    say
+    log
         Called with a line about a skipped header.
 
     Raises
@@ -48,13 +59,14 @@ def read_matrix(
             f"must be a .npy, .npz, .csv or .tsv file, found {path.suffix or 'no extension'!r}",
             path=path,
         )
-    V = _read_text(path, names, log) if reader is _read_text else reader(path)
+    found = _read_text(path, names, log) if reader is _read_text else Matrix(reader(path))
+    V = found.values
     if V.ndim != 2 or 0 in V.shape:
         raise DataError(f"must be a matrix with entries, found shape {V.shape}", path=path)
     if V.dtype.kind not in "buif":
         raise DataError(f"must hold real numbers, found {V.dtype}", path=path)
     _refuse_not_finite(V, path)
-    return V
+    return found
 
 
 def read_caps(path: Path, n: int, view: str) -> list[int]:
@@ -106,19 +118,32 @@ def _read_npz(path: Path) -> Any:
             ) from None
 
 
-def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Any:
+def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
     table = read_table(path)
     table.check_rectangle()
-    columns = range(int(names), len(table.rows[0]))
-    if not names and any(is_number(cell) for cell in table.rows[0]):
-        return replace(table, has_header=False).numbers(0, columns)
+    header, *_ = table.rows
+    if not names and any(is_number(cell) for cell in header):
+        return Matrix(replace(table, has_header=False).numbers(0, range(len(header))))
     if len(table.rows) == 1:
         raise table.error("must hold a row of numbers, found a header alone")
-    if not names:
-        if not any(is_number(row[0]) for row in table.rows):
-            raise table.error("the first column holds names; give --names", row=1)
-        log(f"{path}: the first row holds no number and is skipped as a header")
-    return table.numbers(1, columns)
+    _refuse_entries(table)
+    if names:
+        row_names = [row[0] for row in table.rows[1:]]
+        return Matrix(table.numbers(1, range(1, len(header))), row_names, header[1:])
+    if not any(is_number(row[0]) for row in table.rows):
+        raise table.error("the first column holds names; give --names", row=1)
+    log(f"{path}: the first row holds no number and is skipped as a header")
+    return Matrix(table.numbers(1, range(len(header))))
+
+
+def _refuse_entries(table: Table) -> None:
+    """Raise if the header is that of a list of entries, which would be read as three columns."""
+    rows, columns = ENTRY_HEADERS
+    header = [cell.lower() for cell in table.rows[0]]
+    if len(header) == 3 and header[0] in rows and header[1] in columns:
+        raise table.error(
+            "must be a matrix, found a list of entries; save it as .npz by scipy.sparse.save_npz", 0
+        )
 
 
 def _refuse_not_finite(V: Any, path: Path) -> None:

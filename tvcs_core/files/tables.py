@@ -90,7 +90,7 @@ class Table:
         width = len(self.rows[0])
         for i, row in enumerate(self.rows):
             if len(row) != width:
-                remedy = "quote a cell that holds the mark-separated"
+                remedy = "quote a cell that holds the mark between cells"
                 if self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
                 elif i == 1 and width < len(row):

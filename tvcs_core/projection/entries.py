@@ -233,7 +233,7 @@ def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
         _check_integers(stored if is_plain else V.tocoo().data)
     canonical = sparse.csr_array(V, copy=True)
     canonical.sum_duplicates()
-    return canonical.astype(np.float64).tocoo()
+    return canonical.astype(np.float64, copy=False).tocoo(copy=False)
 
 
 def _check_shape(found: tuple[int, ...], shape: tuple[int, ...]) -> None:

@@ -108,7 +108,7 @@ class _Groups(NamedTuple):
     def left(self, caps: Counts, kept: NDArray[np.bool_]) -> Counts:
         """Return the caps that remain after the entries kept."""
         if self.is_matrix:
-            rows, cols = np.count_nonzero(kept, axis=1), np.count_nonzero(kept, axis=0)
+            rows, cols = kept.sum(axis=1), kept.sum(axis=0)
         else:
             rows = _counts(self.row_of[kept], caps.rows.size)
             cols = _counts(self.col_of[kept], caps.cols.size)

@@ -1,13 +1,8 @@
 """Certified best subsets: branch and bound for least squares under the caps.
 
-The lower bound of a node comes from the projection. With a diagonal D such that G - D is positive
-semidefinite, the convex part of the loss lies above its tangent at any v, so every feasible W has
-
-    loss(W) >= loss(0) - 1/2 v'(G - D)v - 1/2 max over supports S of sum over S of r_i^2 / d_i
-
-with ``r = b - (G - D) v``, and the maximum is a projection. The point v moves towards the minimiser
-that the projection selects (Frank and Wolfe 1956), which raises the bound. At ``v = G^-1 b`` it is
-at least the loss without caps, the bound of leaps and bounds (Furnival and Wilson 1974).
+The lower bound of a node comes from the perspective relaxation (`relaxation`), and the projection
+makes it valid: it finds the support of the largest gain. Entries that every better support has, or
+that none has, are fixed by their reduced costs.
 """
 
 from __future__ import annotations
@@ -16,6 +11,7 @@ import heapq
 import itertools
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -29,19 +25,20 @@ from tvcs_core.loss import LeastSquares
 from tvcs_core.problem import Problem
 from tvcs_core.projection.projection import project
 from tvcs_core.solvers import solve
+from tvcs_core.solvers.relaxation import SPLIT_BARRIER, Relaxation, uniform_split
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 MAX_ENTRIES = 2000  # the Gram matrix of all entries is stored (32 MB)
-STEPS = 30  # moves of the tangent point per node: a limit on their time
-WORTH = 1e-3  # a move must raise the bound by this part of the distance to the incumbent
-PATIENCE = 5  # moves that may fail to raise the bound, since the support changes along the way
+# Newton steps: few of many that do; more of them cost what the bounds gain.
+BARRIER = 2e-3  # last weight of the barrier of the shares, of the distance to the incumbent
+FIRST, FALL = 100.0, 0.4  # its weight at first, times the last one, and its fall at each step
+SHARE_STEPS, SPLIT_STEPS = 8, 2  # steps at a node
+ROOT_ROUNDS, ROOT_SHARE_STEPS, ROOT_SPLIT_STEPS = 4, 15, 30  # at the first one
 FEW = 0.05  # a node is bounded anew if more than this part of its free entries became fixed
 ROUNDING = 1e-12  # error of a bound, relative to the loss at zero
-SHRINK = 1 - 1e-9  # D is so much smaller than the largest one, against rounding
-SMALLEST = 1e-10  # least eigenvalue, of G with a unit diagonal, that counts as positive
 START_SHAKES = 50  # shakes for the first incumbent: few milliseconds beside the proof
 
 
@@ -137,10 +134,10 @@ def best_subset(
         check_number(name, value, least=0)
     if max_nodes is not None:
         check_number("max_nodes", max_nodes, whole=True, least=0)
-    search = _Search(problem, started(problem, start), tol)
+    search = _Search(problem, started(problem, start), tol, began + max_seconds)
     reason = "proved"
     while search.is_open:
-        if time.perf_counter() - began > max_seconds:
+        if time.perf_counter() > began + max_seconds:
             reason = "max_seconds"
         elif max_nodes is not None and search.count >= max_nodes:
             reason = "max_nodes"
@@ -159,30 +156,33 @@ def started(problem: Problem, start: Array | None) -> Array:
 
 
 class _Node(NamedTuple):
-    """Entries that must be in the support, those that may be, and the point of their bound."""
+    """Entries that must be in the support, those that may be, and the start of their bound."""
 
     taken: Mask
     free: Mask
-    tangent: Array  # v, 0 outside these entries
+    split: Array  # D of the relaxation, 0 where it is unknown
+    shares: Array
     chosen: int  # the free entry to decide next
 
 
 class _Bound(NamedTuple):
-    """A lower bound on the loss of the supports of a node, and the projection that gave it."""
+    """A lower bound on the loss of the supports of a node, and what gave it."""
 
     value: float
-    tangent: Array
     kept: Mask
     surplus: Array  # half the gain of every free entry above the prices of its caps
+    split: Array
+    shares: Array
+    worth: Array  # of every free entry in the relaxation
 
 
 class _Search:
     """The open nodes, the lowest bound first, and the best point so far."""
 
-    def __init__(self, problem: Problem, start: Array, tol: float) -> None:
+    def __init__(self, problem: Problem, start: Array, tol: float, until: float) -> None:
         loss, constraint = problem.loss, problem.constraint
         assert isinstance(loss, LeastSquares)
-        self._problem, self._tol = problem, tol
+        self._problem, self._tol, self._until = problem, tol, until
         W, q = np.zeros(loss.shape), loss.n_targets
         grams, sides = loss.quadratic_model(W, W, np.arange(W.size // q))
         self._gram = np.kron(grams[0], np.eye(q))
@@ -196,7 +196,10 @@ class _Search:
         self._lines = (rows, constraint.row_caps), (cols, constraint.col_caps)
         nothing = np.zeros(self._side.size, dtype=np.bool_)
         allowed = ~nothing if constraint.allowed is None else constraint.allowed.ravel()
-        self._add(nothing, allowed, -math.inf, np.zeros_like(self._side))
+        # A variable that is 0 in all samples is of no use.
+        allowed = allowed & (np.einsum("ii->i", self._gram) > 0)
+        unknown = np.zeros_like(self._side)
+        self._add(nothing, allowed, -math.inf, unknown, unknown)
 
     @property
     def is_open(self) -> bool:
@@ -214,14 +217,14 @@ class _Search:
         bound, _, node = heapq.heappop(self._open)
         rest = node.free.copy()
         rest[node.chosen] = False
-        self._add(node.taken, rest, bound, node.tangent)
-        self._add(node.taken | (node.free & ~rest), rest, bound, node.tangent)
+        for taken in (node.taken, node.taken | (node.free & ~rest)):
+            self._add(taken, rest, bound, node.split, node.shares)
 
     @property
     def _cutoff(self) -> float:
         return self.objective * (1 - self._tol) - 2 * ROUNDING * self._at_zero
 
-    def _add(self, taken: Mask, free: Mask, bound: float, tangent: Array) -> None:
+    def _add(self, taken: Mask, free: Mask, bound: float, split: Array, shares: Array) -> None:
         """Bound a node and open it, unless it cannot hold a better support."""
         self.count += 1
         while True:
@@ -230,27 +233,25 @@ class _Search:
             if self._problem.constraint.is_feasible(inside.reshape(left.shape)):
                 self._close(max(bound, self._try(inside)))  # nothing is left to decide
                 return
-            at = np.flatnonzero(inside)
-            relaxed = _Relaxation(self._gram[np.ix_(at, at)], self._side[at])
-            found = self._raised(relaxed, at, free, left, tangent)
-            bound = max(bound, found.value)
+            found = self._bounded(taken, free, left, bound, split, shares)
+            bound, split, shares = max(bound, found.value), found.split, found.shares
             self._try(taken | found.kept)
             if bound >= self._cutoff:
                 self._close(bound)
                 return
-            tangent = found.tangent
             # No better support has an entry whose surplus is so far below 0, or lacks one so far
             # above it (reduced costs).
             lacking = self._cutoff - found.value
             out = free & ~found.kept & (-found.surplus >= lacking)
             into = free & found.kept & (found.surplus >= lacking)
-            fixed = out | into
-            if np.count_nonzero(fixed) <= FEW * np.count_nonzero(free):
+            n_fixed, few = np.count_nonzero(out | into), FEW * np.count_nonzero(free)
+            if not into.any() and n_fixed <= few:
                 break
-            taken, free = taken | into, free & ~fixed
-        prices = np.full(free.size, -1.0)
-        prices[at] = np.where(free[at], relaxed.prices, -1.0)
-        node = _Node(taken, free, tangent, int(np.argmax(prices)))
+            taken, free = taken | into, free & ~(out | into)
+        free = free & ~out
+        # Without the entry of the largest worth the bound rises most.
+        chosen = int(np.argmax(np.where(free, found.worth, -1.0)))
+        node = _Node(taken, free, split, shares, chosen)
         heapq.heappush(self._open, (bound, next(self._order), node))
 
     def _close(self, bound: float) -> None:
@@ -267,51 +268,62 @@ class _Search:
         left: dict[str, Any] = {"row_caps": rooms[0], "col_caps": rooms[1], "total": room}
         return replace(constraint, **left, allowed=None, bounds=None), free
 
-    def _raised(
-        self, relaxed: _Relaxation, at: Ints, free: Mask, left: TVCS, tangent: Array
+    def _bounded(
+        self, taken: Mask, free: Mask, left: TVCS, known: float, split: Array, shares: Array
     ) -> _Bound:
-        """Return the highest bound of the points on the way from the best start."""
-        if not relaxed.is_definite:
-            nothing = np.zeros_like(free)
-            value = self._at_zero * (1 - ROUNDING) + relaxed.value
-            return _Bound(value, np.zeros_like(self._side), nothing, np.zeros_like(self._side))
-        starts = [
-            self._bounded(relaxed, at, free, left, v) for v in (relaxed.minimiser, tangent[at])
-        ]
-        best = last = max(starts, key=lambda bound: bound.value)
-        for step in range(STEPS):
-            if best.value >= self._cutoff:
+        """Return the bound of a node, from D and the shares of its parent."""
+        at = np.flatnonzero(free)
+        gram, side, value = self._projected_out(np.flatnonzero(taken), at)
+        is_first = not split[at].all()
+        begin = 0.5 * uniform_split(gram) if is_first else split[at]
+        V, new_split, new_shares, worth = (np.zeros_like(self._side) for _ in range(4))
+        if not begin.all():  # G is singular: the minimum without caps
+            minimiser = np.linalg.lstsq(gram, side)[0]
+            worth[at], value = minimiser**2, value - 0.5 * float(side @ minimiser)
+            return _Bound(value, np.zeros_like(free), V, new_split, new_shares, worth)
+        lines, room = self._binding(left, at)
+        start = np.full(at.size, 0.5) if is_first else shares[at]
+        relaxed = Relaxation(gram, side, lines, room, begin, start)
+        barrier = BARRIER * (self.objective - max(known, 0.0))
+        for _ in _improvements(relaxed, barrier, is_first):
+            if time.perf_counter() > self._until:
                 break
-            last = self._bounded(
-                relaxed, at, free, left, relaxed.moved(last.tangent[at], last.kept[at])
-            )
-            if last.value > best.value:
-                worth = WORTH * (self.objective - best.value)
-                is_slow, best = last.value - best.value < worth, last
-                if is_slow:
-                    break
-            elif step > PATIENCE:
-                break
-        return best
-
-    def _bounded(self, relaxed: _Relaxation, at: Ints, free: Mask, left: TVCS, v: Array) -> _Bound:
-        """Return the bound of the tangent at v."""
-        V, tangent = np.zeros_like(self._side), np.zeros_like(self._side)
-        r, tangent[at] = relaxed.residual(v), v
-        V[at] = r * relaxed.roots
-        taken = float(np.square(V[at][~free[at]]).sum())
-        V[~free] = 0.0
+        V[at], constant = relaxed.tangent()
+        new_split[at], new_shares[at] = relaxed.split, relaxed.shares
+        worth[at] = relaxed.split * relaxed.minimiser() ** 2
         projection = project(V.reshape(left.shape), left)
-        most = taken + projection.objective + projection.gap
-        value = self._at_zero * (1 - ROUNDING) + relaxed.at(v, r) - 0.5 * most
+        value += constant - 0.5 * (projection.objective + projection.gap)
         surplus = V * V - projection.total_dual
         for (line_of, _), duals in zip(
             self._lines, (projection.row_duals, projection.col_duals), strict=True
         ):
             surplus -= np.append(duals, 0.0)[line_of]
         kept = projection.support.ravel() & free
-        kept[at] |= ~free[at]
-        return _Bound(value, tangent, kept, 0.5 * surplus)
+        return _Bound(value, kept, 0.5 * surplus, new_split, new_shares, worth)
+
+    def _projected_out(self, taken: Ints, free: Ints) -> tuple[Array, Array, float]:
+        """Return G and b of the free entries and the loss, all without what the taken explain."""
+        gram, side = self._gram[np.ix_(free, free)], self._side[free]
+        value = self._at_zero * (1 - ROUNDING)
+        if taken.size:
+            across = self._gram[np.ix_(taken, free)]
+            both = np.column_stack([across, self._side[taken]])
+            explained = np.linalg.lstsq(self._gram[np.ix_(taken, taken)], both)[0]
+            gram = gram - across.T @ explained[:, :-1]
+            side = side - across.T @ explained[:, -1]
+            value -= 0.5 * float(self._side[taken] @ explained[:, -1])
+        return gram, side, value
+
+    def _binding(self, left: TVCS, at: Ints) -> tuple[Array, Array]:
+        """Return masks and caps of the lines that have more of the entries than room."""
+        masks, rooms = [np.ones((1, at.size))], [np.array([left.total])]
+        for (line_of, _), caps in zip(self._lines, (left.row_caps, left.col_caps), strict=True):
+            numbers = np.bincount(line_of[at][line_of[at] >= 0], minlength=caps.size)
+            binds = np.flatnonzero(numbers > caps)
+            masks.append((line_of[at] == binds[:, None]).astype(np.float64))
+            rooms.append(caps[binds])
+        lines, room = np.concatenate(masks), np.concatenate(rooms).astype(np.float64)
+        return (lines[1:], room[1:]) if left.total >= at.size else (lines, room)
 
     def _try(self, support: Mask) -> float:
         """Return the loss on a feasible support, and keep it if it is the best one."""
@@ -322,39 +334,22 @@ class _Search:
         return value
 
 
-class _Relaxation:
-    """The quadratic ``1/2 w'Gw - b'w`` of some entries, without caps."""
-
-    def __init__(self, gram: Array, side: Array) -> None:
-        self._side, diagonal = side, np.einsum("ii->i", gram)
-        scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        least = float(np.linalg.eigvalsh(gram * scale[:, None] * scale)[0]) if side.size else 0.0
-        self.is_definite = least > SMALLEST
-        if self.is_definite:
-            d = SHRINK * least * diagonal
-            self._convex = gram - np.diag(d)
-            self.roots = 1 / np.sqrt(d)
-            inverse = np.linalg.inv(gram)
-            self.minimiser = inverse @ side
-            self.prices = self.minimiser**2 / np.einsum("ii->i", inverse)
-        else:
-            self.minimiser = np.linalg.lstsq(gram, side)[0].astype(np.float64)
-            self.prices = self.minimiser**2
-        self.value = -0.5 * float(side @ self.minimiser)
-
-    def residual(self, v: Array) -> Array:
-        """Return ``b - (G - D) v``."""
-        return self._side - self._convex @ v
-
-    def at(self, v: Array, r: Array) -> float:
-        """Return ``-1/2 v'(G - D)v``, given the residual r."""
-        return -0.5 * float(v @ (self._side - r))
-
-    def moved(self, v: Array, kept: Mask) -> Array:
-        """Return the best point between v and the minimiser on the support, were it to stay."""
-        r = self.residual(v)
-        direction = np.where(kept, r * self.roots**2, 0.0) - v
-        along = self._convex @ direction
-        curvature = float(direction @ along)
-        bend = float(np.square(along * self.roots)[kept].sum())
-        return v + curvature / (curvature + bend) * direction if curvature > 0 else v
+def _improvements(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterator[None]:
+    """Improve the shares and D of a relaxation by turns; yield after each step."""
+    if is_first:
+        mu = float(relaxed.split.mean())
+        for _ in range(ROOT_SPLIT_STEPS):
+            relaxed.improve_split(mu)
+            yield
+            mu = max(0.5 * mu, SPLIT_BARRIER * float(relaxed.split.mean()))
+    for step in range(ROOT_SHARE_STEPS if is_first else SHARE_STEPS):
+        relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
+        yield
+    for _ in range(ROOT_ROUNDS if is_first else SPLIT_STEPS):
+        relaxed.weigh_entries()
+        for _ in range(ROOT_ROUNDS if is_first else 1):
+            relaxed.improve_split()
+            yield
+        for _ in range(ROOT_ROUNDS if is_first else 1):
+            relaxed.improve_shares(barrier)
+            yield

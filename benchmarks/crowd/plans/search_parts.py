@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.crowd.common_error import plan_of
 from benchmarks.crowd.plans.table_of_plans import PAGE
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill_file, table
 from benchmarks.study import first_answers
 from crowd_tvcs import Plan, Quality, assign, simulate
 from crowd_tvcs.answers.answers import read_gold
@@ -215,8 +215,7 @@ def main() -> int:
     content = table(heads, [line for p in arguments.parts for line in lines(p, found[p])])
     print(content)
     if arguments.write_docs:
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(fill(page, "parts", content), encoding="utf-8")
+        fill_file(PAGE, {"parts": content})
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 
 from benchmarks.crowd.cases import FAMILIES
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill_file, table
 from benchmarks.study import DOCS
 from crowd_tvcs.methods import METHODS
 
@@ -42,8 +42,8 @@ def show(
         print(*line, sep="  ", flush=True)
         found.append(line)
     size = f"{args.workers} workers x {args.tasks:,} tasks, seed {args.seed}"
-    said = ", ".join((size, *how, f"time limit {args.time_limit:g} s"))
-    content = f"{said}:\n\n{table(heads, found, words=len(heads))}"
+    settings = ", ".join((size, *how, f"time limit {args.time_limit:g} s"))
+    content = f"{settings}:\n\n{table(heads, found, words=len(heads))}"
     print(content)
     if args.write_docs:
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), name, content), encoding="utf-8")
+        fill_file(PAGE, {name: content})

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different, check_name
 from crowd_tvcs.campaign.estimates import note_best
-from crowd_tvcs.campaign.ingest.tables import Qualities
 from crowd_tvcs.campaign.settings import check_range, count_of
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.queries import SETTLED

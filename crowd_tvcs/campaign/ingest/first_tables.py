@@ -16,7 +16,7 @@ from crowd_tvcs.answers.class_prevalence import (
 )
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.label_typos import review_labels
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
 from crowd_tvcs.campaign.answer_kinds import tables as of_kind
 from crowd_tvcs.campaign.answer_kinds.kind import (
     KINDS,
@@ -27,9 +27,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import (
 )
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.ingest.tables import (
-    Qualities,
     read_lines,
-    read_qualities,
     read_tasks,
     read_workers,
 )

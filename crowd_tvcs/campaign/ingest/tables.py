@@ -10,32 +10,26 @@ from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
     KIND,
-    QUALITY,
     TASK,
     WORKER,
     Column,
     find,
     open_table,
-    rows_by_name,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
-from crowd_tvcs.answers.quality import Quality, quality_of
 from crowd_tvcs.answers.rows import (
     TASK_COLUMNS,
     check_costs,
     content_columns,
     read_name,
-    read_probability,
     read_worker_rows,
     rows_of,
 )
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined, quoted
-
-Qualities = dict[str, float] | Quality
+from tvcs_core.files.display import joined
 
 
 def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worker]:
@@ -86,21 +80,6 @@ def read_tasks(
         )
         for name, row in rows.items()
     ]
-
-
-def read_qualities(path: Path) -> Qualities:
-    """Read one quality per worker (`worker, quality`), or a table that `read_quality` reads."""
-    table = open_table(path)
-    header = table.rows[0]
-    if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
-        return quality_of(table).quality
-    worker, at = find(table, [WORKER, QUALITY])
-    out = {}
-    for name, r in rows_by_name(table, worker).items():
-        if not table.rows[r][at]:
-            raise table.error(f"the quality of worker {quoted(name)} is missing", r)
-        out[name] = read_probability(table, r, at)
-    return out
 
 
 def read_lines(

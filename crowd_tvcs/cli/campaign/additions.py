@@ -72,6 +72,7 @@ def add(
     leave_out_missing: LeaveOut = False,
 ) -> None:
     """Add workers, tasks, qualities or gold; issued pairs stay."""
+    from crowd_tvcs.answers.quality import read_qualities
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
@@ -94,7 +95,7 @@ def add(
         new: dict[str, Any] = {
             "workers": tables.read_workers(workers) if workers else (),
             "tasks": wanted,
-            "qualities": tables.read_qualities(quality) if quality else None,
+            "qualities": read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
             "gold_answers": of_kind.read_answers_of_kind(
                 answers, state.kind, names, duplicates, leave_out_missing

@@ -348,7 +348,7 @@ def _delivered(handed: DeferredTasks) -> str:
     return (
         f"on {handed.measured.tasks.size} gold tasks their answers deliver a share of "
         f"{handed.delivered:.2f} of what people who err independently would add to the models, and "
-        "so much counts"
+        "so much counts here; assign counts all of it"
     )
 
 

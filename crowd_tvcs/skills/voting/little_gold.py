@@ -93,7 +93,8 @@ def vote_with_gold(
 
     The share is that of the tasks without gold, see `right_share`; it takes gold to be a random
     sample of the tasks. It is None where gold tasks have more or fewer answers than the others, by
-    more than `MOST_UNLIKE`, or other answers (`sample_doubt`).
+    more than `MOST_UNLIKE`, or other answers (`sample_doubt`); and where all labels tie, as gold
+    without a fold is then against the classes that the fold has more of.
     """
     answers = with_shared_classes(answers, gold)
     found = blend(answers, gold, skill, prior)
@@ -101,6 +102,8 @@ def vote_with_gold(
     known = gold.codes(answers.tasks, answers.classes)
     is_open = (known == UNKNOWN) & votes.is_labelled
     if not is_open.any() or not is_like_others(answers, known) or sample_doubt(answers, known):
+        return votes, found, None
+    if votes.confidence[is_open].max() <= 1.0 / len(answers.classes) + MIN_PROBABILITY:
         return votes, found, None
     return votes, found, right_share(found.hit, found.claim, votes.confidence[is_open])
 

@@ -171,8 +171,7 @@ class Annotated(ABC):
             first = sorted(unscaled)[0][1].partition(" (")[0]
             warn_user(
                 f"{self.path}: X holds values below 0, as scaling (sc.pp.scale) makes them, and is "
-                f"taken as logarithms; there is also {others}: to use it, give --layer {first} "
-                f"(layer={first!r} in Python)"
+                f"taken as logarithms; there is also {others}: to use it, give --layer {first}"
             )
 
 

@@ -78,12 +78,13 @@ class Frame(Grid):
             what = f"must be a real number, found {column.iloc[i]}"
             raise self.error(what, int(places[i]), j)
         levels: Values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        wrong = np.flatnonzero(np.isnan(levels) & column.notna().to_numpy())
+        is_word = np.isnan(levels) | (column.dtype.kind == "b")
+        wrong = np.flatnonzero(is_word & column.notna().to_numpy())
         if wrong.size:
             i = int(wrong[0])
             raise self.error(
-                f"must be a number, found {quoted(column.iloc[i])}; if the column is no gene, give "
-                f"ignore=[{self.heads[j]!r}]",
+                f"must be a number, found {quoted(str(column.iloc[i]))}; if the column is no gene, "
+                f"give ignore=[{self.heads[j]!r}]",
                 int(places[i]),
                 j,
             )
@@ -193,6 +194,12 @@ def _frame(name: str, frame: Any) -> Any:
     """A DataFrame, its names without spaces around them, which read_csv leaves."""
     if not is_frame(frame):
         raise TypeError(f"{name} must be a DataFrame, found {describe_value(frame)}")
+    if frame.columns.nlevels > 1:
+        raise DataError(
+            f"columns must have one name each, but {name} has {frame.columns.nlevels} levels of "
+            "names: join them (frame.columns = frame.columns.map('_'.join)), or keep one "
+            "(frame.columns.get_level_values(0))"
+        )
     spaced = {c: c.strip() for c in frame.columns if isinstance(c, str) and c != c.strip()}
     return frame.rename(columns=spaced) if spaced else frame
 

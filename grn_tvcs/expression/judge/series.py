@@ -321,6 +321,23 @@ def _labels_of_groups(samples: Samples) -> list[str]:
     return [sheet.heads[j] for j in labels]
 
 
+def warn_of_conditions(samples: Samples, series: Series) -> None:
+    """Warn of replicated conditions in one network, unless --series-column asks for that."""
+    place = samples.roles.place("condition")
+    if place is None or place not in samples.roles.labels or samples.roles.options.series_column:
+        return
+    cells = samples.sheet.cells(place)
+    of_condition: dict[str, set[str]] = {}
+    for name, i in zip(series.names, series.rows, strict=True):
+        of_condition.setdefault(cells[i], set()).add(name)
+    if len(of_condition) > 1 and min(map(len, of_condition.values())) > 1:
+        warn_user(
+            f"{samples.sheet.path}: the series of {len(of_condition)} conditions "
+            f"({joined(of_condition)}) are taken as of one network; to test what differs between "
+            f"conditions, compare them by the column {samples.sheet.heads[place]}"
+        )
+
+
 def refuse_without_series(roles: Roles) -> None:
     """Refuse options of series if all samples are in steady state."""
     options = roles.options

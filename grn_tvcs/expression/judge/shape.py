@@ -30,6 +30,11 @@ _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
 _ACCESSION = re.compile(r"(GSM|[SED]R[RSX]|SAM[NED]A?)[0-9]+\b.*|TCGA-.*", re.IGNORECASE)
 _NUMBERED_GENE = re.compile(r"g(enes?)?[\W_]?[0-9]+", re.IGNORECASE)
 _BARCODE = re.compile(r"(.*[\W_])?[ACGT]{8,}([\W_].*)?")
+# Members of a family of genes, such as HOXA1 and CXCL10; samples may be called so too.
+_FAMILY_MEMBER = re.compile(
+    r"(?!(?:CTRL|CTL|CON|MOCK|DRUG|TREAT|REP|SAMPLE|DAY)\d)[A-Z]{3,}\d+[A-Z]?"
+)
+_SYMBOL = re.compile(r".*\d|[a-z]{3}[A-Z]")  # as many genes have: TP53, lexA
 MANY_ROWS, TIMES_COLUMNS = 100, 5  # of a table whose rows are genes, if neither side says more
 
 
@@ -60,7 +65,7 @@ def refuse_wrong_shape(roles: Roles) -> None:
         place = len(kinds) - kinds[::-1].index(twice[0])
         raise sheet.error(
             f"must have one column of each kind, found twice: {joined(twice)}; give --ignore "
-            f"{place} for column {place}, or --ignore with the number of the one that is not meant",
+            f"{place} for column {place}, or the number of the one that is not meant",
             HEAD,
         )
     names = [cell for cell in kinds if cell not in LABELS]
@@ -124,6 +129,8 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
     'the columns are numbered as samples (wt_1, wt_2, ko_1)'
     >>> are_samples(["TP53", "MYC", "RB1"], ["wt_1", "wt_2", "ko_1", "ko_2"]) is None
     True
+    >>> are_samples(["HOXA1", "HOXA2", "HOXA3", "HOXA4"], ["liver", "heart", "brain"]) is None
+    True
     """
     if len(names) < 2 or any(map(is_number, index)):
         return None
@@ -136,7 +143,13 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
     stems, of_index = ({_COUNTER.sub("", name) for name in some} for some in (names, index))
     if len(of_index) <= len(index) / 2 or all(map(_BARCODE.fullmatch, index)):
         return None  # the rows are numbered, as samples are
-    are_named = all(IDENTIFIER.fullmatch(name) or _NUMBERED_GENE.fullmatch(name) for name in names)
+    may_be_genes = not any(_SYMBOL.fullmatch(name) for name in index)
+    are_named = all(
+        IDENTIFIER.fullmatch(name)
+        or _NUMBERED_GENE.fullmatch(name)
+        or (may_be_genes and _FAMILY_MEMBER.fullmatch(name))
+        for name in names
+    )
     if len(stems) <= len(names) / 2 and not are_named:
         return f"the columns are numbered as samples ({joined(names[:3])})"
     if len(index) >= max(MANY_ROWS, TIMES_COLUMNS * len(names)):

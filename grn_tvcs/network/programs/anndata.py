@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.user_warnings import warn_user
-from grn_tvcs.network.edge import CHANCES, SIGNS
+from grn_tvcs.network.edge import CHANCES, SIGN_OF
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
 from tvcs_core.arguments import describe_value
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 EDGES, GENES = "edges", "genes"
 VARP = ("scores", "signs", "confidence")  # what matrices may hold
-SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
 
 def keep(

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.network.edge import CHANCES, SIGNS, Edge
+from grn_tvcs.network.edge import CHANCES, SIGN_OF, Edge
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
 from tvcs_core.arguments import array_of, check_choice, check_number, describe_value
-
-SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
 
 def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:

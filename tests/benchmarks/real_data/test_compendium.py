@@ -74,7 +74,7 @@ def test_the_datasheet_counts_what_is_there():
     regulators, edges = (
         pd.read_csv(OUT / f"{name}.tsv", sep="\t") for name in ("regulators", "known_edges")
     )
-    sizes = [rows.stop - rows.start for rows in expression.pieces().values()]
+    sizes = [rows.stop - rows.start for rows in expression.pieces.values()]
     columns = len((OUT / "expression.tsv").read_text().splitlines()[0].split("\t"))
     for message in (
         f"{len(expression.genes)} genes in rows",

@@ -28,8 +28,8 @@ def test_both_sides_of_a_half_are_other_series_of_the_same_genes(monkeypatch):
     a, b = given["a"], given["b"]
     assert a.genes == b.genes
     assert len(a.genes) == two_conditions.REAL_GENES
-    assert len(a.pieces()) == len(b.pieces()) == 16
-    assert not set(a.pieces()) & set(b.pieces())
+    assert len(a.pieces) == len(b.pieces) == 16
+    assert not set(a.pieces) & set(b.pieces)
     assert real().n_steady == 0
 
 

@@ -141,6 +141,23 @@ def test_anything_else_is_refused(given):
         list(results([toys.job()], given))
 
 
+@pytest.mark.parametrize("module", ["concurrent.futures", "distributed", "joblib"])
+def test_a_class_in_place_of_an_instance_is_refused(module):
+    names = {"concurrent.futures": "ThreadPoolExecutor", "distributed": "Client"}
+    given = getattr(pytest.importorskip(module), names.get(module, "Parallel"))
+    with pytest.raises(TypeError, match=rf"found the class {given.__name__}; give "):
+        as_engine(given)
+
+
+def test_a_pool_that_was_closed_is_refused(cluster):
+    with ThreadPoolExecutor(1) as pool, cluster.get_client() as client:
+        pass
+    with pytest.raises(ValueError, match=r"the executor takes no work .*; give one that is open"):
+        toys.total(toys.job(), pool)
+    with pytest.raises(ValueError, match="the Dask Client is closed; give one that is open"):
+        toys.total(toys.job(), client)
+
+
 def test_an_asynchronous_client_is_refused(monkeypatch):
     from distributed import Client
 

@@ -64,12 +64,12 @@ def test_a_file_of_no_known_kind_is_refused(name, tmp_path):
 
 def test_text_may_be_packed(tmp_path):
     (tmp_path / "v.csv.gz").write_bytes(gzip.compress(b"1,2\n3,4\n"))
-    assert read_matrix(tmp_path / "v.csv.gz").tolist() == [[1, 2], [3, 4]]
+    assert read_matrix(tmp_path / "v.csv.gz").values.tolist() == [[1, 2], [3, 4]]
 
 
 def test_only_the_last_extension_says_of_which_kind_a_file_is(tmp_path):
     (tmp_path / "v.1.csv").write_text("1,2\n3,4\n")
-    assert read_matrix(tmp_path / "v.1.csv").tolist() == [[1, 2], [3, 4]]
+    assert read_matrix(tmp_path / "v.1.csv").values.tolist() == [[1, 2], [3, 4]]
 
 
 def test_json_is_shown_without_characters_that_move_the_cursor():

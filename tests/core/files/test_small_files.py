@@ -111,12 +111,12 @@ def test_a_sheet_whose_two_rows_lie_far_apart_is_read(tmp_path):
 
 def test_a_table_of_mostly_zeros_is_read(tmp_path):
     """Counts of single cells are: 99 % of 0 shrink to a hundred and twentieth."""
-    values = np.random.default_rng(0).random((2000, 9000)) < 0.01
+    values = np.random.default_rng(0).random((600, 9000)) < 0.01
     row = np.where(values, b"1", b"0")
     with gzip.open(tmp_path / "v.csv.gz", "wb") as file:
         for cells in row.tolist():
             file.write(b",".join(cells) + b"\n")
-    assert len(read_table(tmp_path / "v.csv.gz").rows) == 2000
+    assert len(read_table(tmp_path / "v.csv.gz").rows) == 600
 
 
 def test_a_user_who_sets_the_limit_says_that_the_file_is_meant(monkeypatch, tmp_path):

@@ -85,7 +85,7 @@ def test_caps_that_are_no_round_share_of_the_sample_take_few_pivots(n, m, ratio,
     # All caps of a side were rounded the same way, and those below 1 up to 1: of 45 tables of
     # these kinds the simplex gave 44 up, after 100,000 pivots or so.
     pivots = []
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         values = matrices.scaled(matrices.FAMILIES[family](rng, n, m))
         a, b, total = matrices.draw_caps(rng, n, m, ratio * m, ratio * n, caps, 0.8)

@@ -1,12 +1,12 @@
 """Rows of other scales: small values are chosen by what they are worth, not by the hash."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.core.projection.test_range import best_by_fractions, exact_gains
 from tvcs_core import TVCS, project, project_blocks
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.exact import solve_dense
@@ -58,28 +58,13 @@ def test_no_entry_is_kept_where_a_larger_one_of_its_row_or_column_is_free(low, h
         assert np.array_equal(again.support.toarray(), found.support)
 
 
-def best_by_enumeration(V, constraint):
-    """Return the largest sum of squares of all supports within the caps, as a fraction."""
-    worth = [Fraction(float(v)) ** 2 for v in V.ravel()]
-    best = Fraction(0)
-    for kept in product((False, True), repeat=V.size):
-        support = np.array(kept).reshape(V.shape)
-        if (
-            support.sum() <= constraint.total
-            and (support.sum(axis=1) <= constraint.row_caps).all()
-            and (support.sum(axis=0) <= constraint.col_caps).all()
-        ):
-            best = max(best, sum(w for w, k in zip(worth, kept, strict=True) if k))
-    return best
-
-
 @pytest.mark.parametrize(("low", "high"), SCALES[2:])
 def test_what_is_kept_is_the_most_in_exact_arithmetic(low, high):
     for seed in range(3):
         V, constraint = rows_of_scales(seed, low, high, shape=(3, 4))
         found = project(V, constraint)
         kept = sum(Fraction(float(v)) ** 2 for v in V[found.support])
-        assert kept == best_by_enumeration(V, constraint)
+        assert kept == best_by_fractions(exact_gains(V, constraint), constraint)
 
 
 def test_values_of_three_scales_in_groups_a_box_and_a_mask_are_chosen_by_worth():

@@ -9,6 +9,7 @@ from pytest import approx
 from tests.core.solvers.test_polish import KINDS, best_of_all, problem_of
 from tvcs_core import TVCS, LeastSquares, Logistic, Problem, best_subset
 from tvcs_core.solvers import best_subset as searching
+from tvcs_core.solvers.relaxation import Relaxation, uniform_split
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -30,7 +31,8 @@ def test_the_best_subset_is_that_of_brute_force(kind, seed, monkeypatch):
 def planted(seed, shape, snr=2.0):
     rng = np.random.default_rng(seed)
     n, size = 4 * shape[0] * shape[1], shape[0] * shape[1]
-    X = rng.standard_normal((n, *shape))
+    likeness = 0.9 ** np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    X = (rng.standard_normal((n, size)) @ np.linalg.cholesky(likeness).T).reshape(n, *shape)
     constraint = TVCS.matrix(shape, row_caps=2, col_caps=2, total=shape[0])
     W = Problem(LeastSquares(X, np.zeros(n)), constraint).project(rng.standard_normal(shape)).matrix
     signal = X.reshape(n, size) @ W.ravel()
@@ -70,11 +72,58 @@ def test_fewer_samples_than_variables_are_bounded_with_and_without_a_ridge(rng):
 
 def test_a_bound_of_a_relaxation_is_below_the_loss_of_every_support():
     problem = problem_of("matrix", seed=2)
-    search = searching._Search(problem, np.zeros(problem.loss.shape), 0.0)
+    search = searching._Search(problem, np.zeros(problem.loss.shape), 0.0, math.inf)
     assert search.count == 1
     assert search.bound <= best_of_all(problem) * (1 + 1e-12)
     unlimited = problem.loss.value(problem.loss.minimize_on(np.ones((3, 4), dtype=bool)))
     assert search.bound > unlimited  # the caps raise it above leaps and bounds
+
+
+def loss_of_free(G, b, D, lines, room):
+    """The relaxation by a general solver: the least of all its shares."""
+    from scipy.optimize import LinearConstraint, minimize
+
+    def value(z):
+        w = np.linalg.solve(G - np.diag(D) + np.diag(D / z), b)
+        return -0.5 * b @ w, -0.5 * D * (w / z) ** 2
+
+    start = np.full(b.size, 0.5 * (room / lines.sum(axis=1)).min())
+    return minimize(
+        value, start, jac=True, bounds=[(1e-6, 1.0)] * b.size, method="trust-constr",
+        constraints=LinearConstraint(lines, -np.inf, room), options={"maxiter": 300},
+    ).fun  # fmt: skip
+
+
+def test_a_relaxation_is_that_of_a_general_solver_and_better_splits_raise_it(rng):
+    X = rng.standard_normal((30, 8)) + rng.standard_normal((30, 1))
+    G, b = X.T @ X, X.T @ (X[:, :3].sum(axis=1) + rng.standard_normal(30))
+    lines, room = np.repeat(np.eye(2), 4, axis=1), np.array([1.0, 2.0])
+    relaxed = Relaxation(G, b, lines, room, 0.5 * uniform_split(G), np.full(8, 0.5))
+    least = [loss_of_free(G, b, relaxed.split, lines, room)]
+    for barrier in np.geomspace(1.0, 1e-6, 60) * abs(least[0]):
+        relaxed.improve_shares(barrier)
+    assert (lines @ relaxed.shares < room).all()
+    gains, value = relaxed.tangent()
+    best = sum(np.sort(gains[s] ** 2)[-k:].sum() for s, k in ((slice(4), 1), (slice(4, 8), 2)))
+    assert value - 0.5 * best == approx(least[0], rel=1e-3)
+    for _ in range(30):
+        relaxed.weigh_entries()
+        relaxed.improve_split()
+        relaxed.improve_shares(1e-6 * abs(least[0]))
+        assert np.linalg.eigvalsh(G - np.diag(relaxed.split))[0] > 0
+    least.append(loss_of_free(G, b, relaxed.split, lines, room))
+    assert least[1] > least[0] + 0.01 * abs(least[0])
+
+
+def test_a_variable_that_is_zero_or_twice_there_is_no_obstacle(rng):
+    X = rng.standard_normal((20, 2, 5))
+    X[:, 0, 0], X[:, 1, 3] = 0.0, X[:, 1, 2]
+    tvcs = TVCS.matrix((2, 5), row_caps=2, total=3)
+    problem = Problem(LeastSquares(X, X[:, 1].sum(axis=1) + rng.standard_normal(20)), tvcs)
+    found = best_subset(problem, max_seconds=math.inf)
+    assert found.objective == approx(best_of_all(problem), rel=2e-6)
+    assert found.reason == "proved"
+    assert not found.support[0, 0]
 
 
 def test_what_has_no_proof_is_refused():

@@ -200,18 +200,18 @@ def test_a_prior_that_is_given_goes_before_the_shares(init, prior):
         assert (campaign.state().prior == 0.5).all()
 
 
-def test_shares_stay_as_they_were_when_gold_is_added_and_a_task_has_its_own(tmp_path):
-    with Campaign.create(
-        tmp_path / "d.db",
+def test_shares_stay_as_they_were_when_gold_is_added_and_a_task_has_its_own(begin):
+    campaign = begin(
         workers=["ann"],
         tasks=["t1", Task("t2", prior=0.9)],
         gold={"g1": "1", "g2": "1", "g3": "0"},
         gold_answers=[("g1", "ann", "1")],
-    ) as campaign:
-        before = campaign.state().prior.tolist()
-        assert before == [pytest.approx([6 / 13, 7 / 13]), pytest.approx([0.1, 0.9])]
-        campaign.add(gold={"t1": "0", "g4": "0"})
-        assert campaign.state().prior.tolist() == before
+        qualities=None,
+    )
+    before = campaign.state().prior.tolist()
+    assert before == [pytest.approx([6 / 13, 7 / 13]), pytest.approx([0.1, 0.9])]
+    campaign.add(gold={"t1": "0", "g4": "0"})
+    assert campaign.state().prior.tolist() == before
 
 
 def test_the_file_of_shares_is_a_prior_of_plans():

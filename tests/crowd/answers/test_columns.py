@@ -21,6 +21,7 @@ from crowd_tvcs.answers.columns import (
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.gold import Gold
 from crowd_tvcs.answers.names import check_codes
+from crowd_tvcs.answers.quality import read_qualities
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.rows import (
     check_costs,
@@ -73,8 +74,7 @@ READERS = {
     "campaign workers": (lambda path: campaign("read_workers")(path), "worker,cost\nann,1\n",
                          [WORKER]),
     "campaign tasks": (lambda path: campaign("read_tasks")(path), "task,prior\nt1,.3\n", [TASK]),
-    "campaign qualities": (lambda path: campaign("read_qualities")(path),
-                           "worker,quality,note\nann,.5,x\n", [WORKER, QUALITY]),
+    "qualities": (read_qualities, "worker,quality,note\nann,.5,x\n", [WORKER, QUALITY]),
     "campaign answers": (lambda path: campaign("read_lines")(path), "worker,task,label\nann,t1,0\n",
                          [WORKER, TASK, ANSWER]),
 }  # fmt: skip
@@ -117,7 +117,7 @@ def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(t
 
 @every_column
 def test_a_missing_column_is_reported_in_the_same_words(table, name, column):
-    if (name, column) in (("campaign qualities", QUALITY), ("quality", TASK)):
+    if (name, column) in (("qualities", QUALITY), ("quality", TASK)):
         return  # such a table is a wide one, or has a message of its own
     lines = [line.split(",") for line in READERS[name][1].splitlines()]
     at = lines[0].index(column.name)
@@ -333,6 +333,8 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("minutes", "1", "5 MIN", "must be a number of minutes without a unit, found '5 MIN'"),
         ("minutes", "1", '"1,5"', "without a unit, found '1,5'; that is a decimal comma"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
+        ("minutes", "1", "5 DAY", "must be a finite number >= 0, found '5 DAY'"),
+        ("cost", "1", '"0,01 €"', "found '0,01 €'; that is a decimal comma: write 0.01, or save"),
     ],
 )
 def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message):

@@ -45,8 +45,10 @@ def hand_out(campaign, rng, labels):
             campaign.submit(worker, task, classes[rng.integers(len(classes))])
 
 
-@pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])
-@pytest.mark.parametrize("n_gold", [25, 60])
+@pytest.mark.parametrize(
+    ("classes", "n_gold"),
+    [(("a", "b"), 25), (("a", "b"), 60), (("cat", "dog", "eel"), 60), (("z", "b", "m"), 25)],
+)
 def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes, n_gold):
     options = {"classes": classes, "max_workers_per_task": 5}
     with start(tmp_path / "c.db", rng, n_gold, **options) as campaign:
@@ -181,13 +183,11 @@ def test_gold_of_one_class_and_of_nobody_but_one_makes_a_campaign(tmp_path):
         assert campaign.state().posterior.max() == pytest.approx(receipt.confidence, abs=1e-12)
 
 
-def test_without_gold_the_model_is_the_usual_one_and_nothing_is_measured(tmp_path):
+def test_without_gold_the_model_is_the_usual_one_and_nothing_is_measured(begin):
     qualities = {"ann": 0.9, "bob": 0.8}
-    with Campaign.create(
-        tmp_path / "c.db", workers=qualities, tasks=["t1"], qualities=qualities
-    ) as campaign:
-        assert campaign.state().model == NO_GOLD
-        assert campaign.state().model.measured == ()
+    campaign = begin(workers=qualities, tasks=["t1"], qualities=qualities)
+    assert campaign.state().model == NO_GOLD
+    assert campaign.state().model.measured == ()
 
 
 def test_a_model_that_there_is_not_is_refused(tmp_path):
@@ -212,14 +212,12 @@ def test_every_task_gets_its_first_label_before_any_its_second(tmp_path, rng):
         assert left < 0.5
 
 
-def test_a_first_label_that_tells_nothing_waits_for_a_second_that_does(tmp_path):
+def test_a_first_label_that_tells_nothing_waits_for_a_second_that_does(begin):
     qualities = {"ann": 0.8, "bob": 0.8}
     tasks = [Task("clear", prior=0.0001), Task("doubt", prior=0.5)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=qualities, tasks=tasks, qualities=qualities
-    ) as campaign:
-        campaign.submit("ann", campaign.next("ann").task, "1")
-        assert campaign.next("bob").task == "doubt"
+    campaign = begin(workers=qualities, tasks=tasks, qualities=qualities)
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert campaign.next("bob").task == "doubt"
 
 
 def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_path, rng):

@@ -150,15 +150,13 @@ def test_the_order_of_names_and_answers_changes_no_plan(tmp_path, crowd, rng):
     assert pairs[0] == pairs[1]
 
 
-def test_no_label_is_bought_that_adds_nothing(tmp_path):
+def test_no_label_is_bought_that_adds_nothing(begin):
     """A second worker of equal quality can never overrule the first."""
     names = ["ann", "bob"]
-    with Campaign.create(
-        tmp_path / "c.db", workers=names, tasks=["t1"], qualities=dict.fromkeys(names, 0.8)
-    ) as campaign:
-        found = campaign.plan(method="greedy")
-        assert (len(found.pairs), found.left_out) == (1, 1)
-        assert campaign.plan(method="greedy").pairs == []
+    campaign = begin(workers=names, tasks=["t1"], qualities=dict.fromkeys(names, 0.8))
+    found = campaign.plan(method="greedy")
+    assert (len(found.pairs), found.left_out) == (1, 1)
+    assert campaign.plan(method="greedy").pairs == []
 
 
 def test_a_least_gain_leaves_the_doubtful_tasks_only(campaign, crowd):
@@ -173,48 +171,13 @@ def test_a_least_gain_leaves_the_doubtful_tasks_only(campaign, crowd):
     assert ((then - now)[new > 0] >= 0.02 * new[new > 0]).all()
 
 
-def test_minimums_are_met_by_the_plan(tmp_path):
+def test_minimums_are_met_by_the_plan(begin):
     names = {"ann": 0.9, "bob": 0.6, "cy": 0.6}
-    with Campaign.create(
-        tmp_path / "c.db",
-        workers=names,
-        tasks=[Task("t1", min_workers=3), Task("t2")],
-        qualities=names,
-        budget=4,
-    ) as campaign:
-        found = campaign.plan(method="best")
-        assert sorted(w for w, t in found.pairs if t == "t1") == ["ann", "bob", "cy"]
-
-
-def test_of_a_group_one_is_planned_for_a_task(tmp_path):
-    workers = [Worker("ann", team="x"), Worker("bob", team="x"), Worker("cy"), Worker("dee")]
-    with Campaign.create(
-        tmp_path / "c.db",
-        workers=workers,
-        tasks=["t1", "t2"],
-        qualities=dict.fromkeys(["ann", "bob", "cy", "dee"], 0.7),
-    ) as campaign:
-        for _ in range(3):
-            campaign.plan()
-        taken = campaign.state().slots > 0
-        assert (taken[:2].sum(axis=0) <= 1).all()
-
-
-def test_a_plan_keeps_within_the_money(tmp_path):
-    names = [f"w{i}" for i in range(6)]
-    with Campaign.create(
-        tmp_path / "c.db",
-        workers=[Worker(n, cost=0.1 * (i + 1)) for i, n in enumerate(names)],
-        tasks=[f"t{j}" for j in range(10)],
-        qualities={n: 0.6 + 0.05 * i for i, n in enumerate(names)},
-        money=3.0,
-    ) as campaign:
-        for _ in range(2):
-            campaign.plan()
-        state = campaign.state()
-        assert 0 < state.settings.committed <= 3_000_000
-        spent = sum(w.cost * w.slots for w in state.workers)
-        assert state.settings.committed == spent
+    campaign = begin(
+        workers=names, tasks=[Task("t1", min_workers=3), Task("t2")], qualities=names, budget=4
+    )
+    found = campaign.plan(method="best")
+    assert sorted(w for w, t in found.pairs if t == "t1") == ["ann", "bob", "cy"]
 
 
 def test_a_round_that_is_given_up_frees_its_slots(campaign, crowd):
@@ -276,13 +239,12 @@ def test_a_plan_that_was_overtaken_overtakes_nobody(campaign, monkeypatch):
     assert campaign.state().settings.revision == revision + 2  # one for each round, none for tries
 
 
-def test_rounds_of_three_classes_follow_the_answers(tmp_path, rng):
+def test_rounds_of_three_classes_follow_the_answers(begin, rng):
     classes = ["cat", "dog", "eel"]
     names = {f"w{i}": 0.6 + 0.05 * i for i in range(6)}
     tasks = [f"t{j}" for j in range(12)]
     truth = dict(zip(tasks, rng.choice(classes, 12), strict=True))
-    with Campaign.create(
-        tmp_path / "c.db",
+    campaign = begin(
         workers=names,
         tasks=tasks,
         qualities=names,
@@ -291,57 +253,51 @@ def test_rounds_of_three_classes_follow_the_answers(tmp_path, rng):
         max_workers_per_task=4,
         max_tasks_per_worker=8,
         budget=30,
-    ) as campaign:
-        expected = []
-        for _ in range(3):
-            found = campaign.plan(labels=10, method="fast")
-            assert len(found.pairs) <= 10
-            expected.append(found.expected_accuracy)
-            campaign.add_answers([(t, w, truth[t]) for w, t in found.pairs])
-        state = campaign.state()
-        assert expected == sorted(expected)
-        assert state.expected_accuracy > 0.8
-        assert (state.slots > 0).sum(axis=0).max() <= 4
-        assert (state.slots > 0).sum(axis=1).max() <= 8
-        best = [classes[k] for k in state.posterior.argmax(axis=1)]
-        assert (
-            np.mean([k == truth[t] for k, t in zip(best, state.quality.tasks, strict=True)]) > 0.8
-        )
+    )
+    expected = []
+    for _ in range(3):
+        found = campaign.plan(labels=10, method="fast")
+        assert len(found.pairs) <= 10
+        expected.append(found.expected_accuracy)
+        campaign.add_answers([(t, w, truth[t]) for w, t in found.pairs])
+    state = campaign.state()
+    assert expected == sorted(expected)
+    assert state.expected_accuracy > 0.8
+    assert (state.slots > 0).sum(axis=0).max() <= 4
+    assert (state.slots > 0).sum(axis=1).max() <= 8
+    best = [classes[k] for k in state.posterior.argmax(axis=1)]
+    assert np.mean([k == truth[t] for k, t in zip(best, state.quality.tasks, strict=True)]) > 0.8
 
 
-def test_stop_says_which_tasks_are_worth_a_label(tmp_path):
+def test_stop_says_which_tasks_are_worth_a_label(begin):
     names = {f"w{i}": 0.7 for i in range(6)}
     tasks = [Task("doubt", prior=0.5), Task("sure", prior=0.999999)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=names, tasks=tasks, qualities=names, model="independent"
-    ) as campaign:
-        doubt, sure = campaign.review_tasks(min_gain=0.001)
-        assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")
-        assert doubt.gain == pytest.approx(0.2)
-        assert (doubt.stops, sure.stops) == (False, True)
-        campaign.review_tasks(min_gain=0.001, close=True)
-        for name in names:
-            task = campaign.next(name).task
-            if task:
-                campaign.submit(name, task, "1")
-        assert {t for t, _, _ in campaign.state().answers.rows()} == {"doubt"}
-        assert {t for _, t in campaign.plan(method="fast").pairs} <= {"doubt"}
-        assert campaign.reopen() == 1
-        assert campaign.next("w0").task == "sure"
+    campaign = begin(workers=names, tasks=tasks, qualities=names, model="independent")
+    doubt, sure = campaign.review_tasks(min_gain=0.001)
+    assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")
+    assert doubt.gain == pytest.approx(0.2)
+    assert (doubt.stops, sure.stops) == (False, True)
+    campaign.review_tasks(min_gain=0.001, close=True)
+    for name in names:
+        task = campaign.next(name).task
+        if task:
+            campaign.submit(name, task, "1")
+    assert {t for t, _, _ in campaign.state().answers.rows()} == {"doubt"}
+    assert {t for _, t in campaign.plan(method="fast").pairs} <= {"doubt"}
+    assert campaign.reopen() == 1
+    assert campaign.next("w0").task == "sure"
 
 
-def test_stop_weighs_the_cost_of_a_label_against_its_worth(tmp_path):
+def test_stop_weighs_the_cost_of_a_label_against_its_worth(begin):
     workers = [Worker("dear", cost=1.0), Worker("cheap", cost=0.01)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=workers, tasks=["t1"], qualities={"dear": 0.9, "cheap": 0.6}
-    ) as campaign:
-        assert campaign.review_tasks(value=0.05)[0].verdict == "not worth it"
-        assert (
-            campaign.review_tasks(value=0.2)[0].verdict == "worth a label"
-        )  # .1 x .2 pays the cheap one
-        campaign.submit("cheap", campaign.next("cheap").task, "1")
-        assert campaign.review_tasks(value=0.2)[0].verdict == "not worth it"
-        assert campaign.review_tasks(value=5.0)[0].verdict == "worth a label"
+    campaign = begin(workers=workers, tasks=["t1"], qualities={"dear": 0.9, "cheap": 0.6})
+    assert campaign.review_tasks(value=0.05)[0].verdict == "not worth it"
+    assert (
+        campaign.review_tasks(value=0.2)[0].verdict == "worth a label"
+    )  # .1 x .2 pays the cheap one
+    campaign.submit("cheap", campaign.next("cheap").task, "1")
+    assert campaign.review_tasks(value=0.2)[0].verdict == "not worth it"
+    assert campaign.review_tasks(value=5.0)[0].verdict == "worth a label"
 
 
 def test_adding_touches_nothing_that_was_issued(campaign, crowd):
@@ -372,23 +328,21 @@ def test_gold_answers_that_come_later_make_the_qualities_better(campaign, crowd)
     assert campaign.state().settings.answers == 0  # gold answers are no labels bought
 
 
-def test_a_quality_per_pair_allows_only_what_it_lists(tmp_path):
+def test_a_quality_per_pair_allows_only_what_it_lists(begin):
     quality = Quality(
         [[0.9, 0.8], [0.7, 0.6]],
         ["ann", "bob"],
         ["t1", "t2"],
         np.array([[True, False], [True, True]]),
     )
-    with Campaign.create(
-        tmp_path / "c.db", workers=["ann", "bob"], tasks=["t1", "t2"], qualities=quality
-    ) as campaign:
-        assert ("ann", "t2") not in campaign.plan(method="fast").pairs
-        campaign.add(tasks=["t3"], qualities=Quality([[0.95]], ["ann"], ["t3"]))
-        assert campaign.plan(method="fast").pairs == [("ann", "t3")]
-        with pytest.raises(ValueError, match="quality of a pair that the campaign has already"):
-            campaign.add(qualities=Quality([[0.5]], ["ann"], ["t3"]))
-        with pytest.raises(ValueError, match="this campaign has a quality for every pair"):
-            campaign.add(qualities={"ann": 0.5})
+    campaign = begin(workers=["ann", "bob"], tasks=["t1", "t2"], qualities=quality)
+    assert ("ann", "t2") not in campaign.plan(method="fast").pairs
+    campaign.add(tasks=["t3"], qualities=Quality([[0.95]], ["ann"], ["t3"]))
+    assert campaign.plan(method="fast").pairs == [("ann", "t3")]
+    with pytest.raises(ValueError, match="quality of a pair that the campaign has already"):
+        campaign.add(qualities=Quality([[0.5]], ["ann"], ["t3"]))
+    with pytest.raises(ValueError, match="this campaign has a quality for every pair"):
+        campaign.add(qualities={"ann": 0.5})
 
 
 def test_rounds_of_answers_beat_one_of_the_same_size(tmp_path):

@@ -114,35 +114,34 @@ def test_a_method_that_does_not_keep_groups_is_refused_as_in_assign(method):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_rounds_count_mates_and_money_of_what_is_out_and_of_what_is_answered(tmp_path, classes):
+def test_rounds_count_mates_and_money_of_what_is_out_and_of_what_is_answered(begin, classes):
     """Leases, issued pairs and answers: each keeps mates out, and its price is gone."""
     workers = [Worker(n, cost=0.5 + 0.25 * (i % 3), team="xy"[i % 2]) for i, n in enumerate(NAMES)]
-    with Campaign.create(
-        tmp_path / "c.db",
+    campaign = begin(
         workers=workers,
         tasks=TASKS,
         qualities={n: 0.6 + 0.02 * i for i, n in enumerate(NAMES)},
         classes=["a", "b", "c"][:classes],
         money=25.0,
-    ) as campaign:
-        for name in ("w10", "w11"):
-            campaign.next(name)
-        for name in ("w8", "w9"):
-            campaign.submit(name, campaign.next(name).task, "a")
-        spent = 0
-        for labels in (10, 8, None):
-            campaign.plan(labels=labels)
-            state = campaign.state()
-            taken = state.slots > 0
-            for team in "xy":
-                mates = [w.team == team for w in state.workers]
-                assert taken[mates].sum(axis=0).max() <= 1
-            loads = taken.sum(axis=1).tolist()
-            cost = sum(w.cost * k for w, k in zip(state.workers, loads, strict=True))
-            assert spent < cost == state.settings.committed <= 25_000_000
-            spent = cost
-            given = [(t, w, "a") for w, t, _ in campaign.pending_pairs()]
-            campaign.add_answers(given[::2])
+    )
+    for name in ("w10", "w11"):
+        campaign.next(name)
+    for name in ("w8", "w9"):
+        campaign.submit(name, campaign.next(name).task, "a")
+    spent = 0
+    for labels in (10, 8, None):
+        campaign.plan(labels=labels)
+        state = campaign.state()
+        taken = state.slots > 0
+        for team in "xy":
+            mates = [w.team == team for w in state.workers]
+            assert taken[mates].sum(axis=0).max() <= 1
+        loads = taken.sum(axis=1).tolist()
+        cost = sum(w.cost * k for w, k in zip(state.workers, loads, strict=True))
+        assert spent < cost == state.settings.committed <= 25_000_000
+        spent = cost
+        given = [(t, w, "a") for w, t, _ in campaign.pending_pairs()]
+        campaign.add_answers(given[::2])
 
 
 def test_money_is_kept_to_the_millionth(tmp_path):
@@ -165,22 +164,18 @@ def test_money_is_kept_to_the_millionth(tmp_path):
         assert campaign.state().settings.committed <= 6_000_000_002
 
 
-def test_stop_looks_for_nobody_whose_mate_has_the_task(tmp_path):
+def test_stop_looks_for_nobody_whose_mate_has_the_task(begin):
     workers = [Worker("ann", team="x"), Worker("bob", team="x")]
-    with Campaign.create(
-        tmp_path / "c.db", workers=workers, tasks=["t1"], qualities={"ann": 0.7, "bob": 0.9}
-    ) as campaign:
-        campaign.submit("ann", campaign.next("ann").task, "1")
-        assert [one.verdict for one in task_statuses(campaign.state())] == ["nobody left"]
-        assert campaign.plan().pairs == []
+    campaign = begin(workers=workers, tasks=["t1"], qualities={"ann": 0.7, "bob": 0.9})
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert [one.verdict for one in task_statuses(campaign.state())] == ["nobody left"]
+    assert campaign.plan().pairs == []
 
 
-def test_a_proof_of_a_plan_is_not_claimed_for_a_part_of_it(tmp_path):
+def test_a_proof_of_a_plan_is_not_claimed_for_a_part_of_it(begin):
     names = {f"w{i}": 0.6 + 0.02 * i for i in range(8)}
-    with Campaign.create(
-        tmp_path / "c.db", workers=names, tasks=TASKS[:6], qualities=names, max_tasks_per_worker=4
-    ) as campaign:
-        found = campaign.plan(method="best", time_limit=None, min_gain=0.05)
+    campaign = begin(workers=names, tasks=TASKS[:6], qualities=names, max_tasks_per_worker=4)
+    found = campaign.plan(method="best", time_limit=None, min_gain=0.05)
     assert found.left_out > 0
     assert found.bound > found.expected_accuracy + 1e-3
     assert not found.reason.startswith("proved")

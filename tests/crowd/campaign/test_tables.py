@@ -2,9 +2,9 @@
 
 import pytest
 
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.quality import Quality, read_qualities
 from crowd_tvcs.campaign import Task, Worker
-from crowd_tvcs.campaign.ingest.tables import read_lines, read_qualities, read_tasks, read_workers
+from crowd_tvcs.campaign.ingest.tables import read_lines, read_tasks, read_workers
 from tvcs_core import DataError
 
 

@@ -331,10 +331,23 @@ def test_vote_with_a_quality_table_and_a_prior(tmp_path):
     assert rows_of(tmp_path / "out" / "labels.csv") == [
         {"task": "t", "label": "dog", "confidence": "0.8", "answers": "2"}
     ]
-    for prior, message in (("cat=.2", "must name every class"), ("cat", "must hold CLASS=CHANCE")):
+    (tmp_path / "q.csv").write_text("worker,quality\na,0.6\nb,60%\n")  # one for all tasks
+    assert crowd_tvcs(*words, tmp_path / "same", "--prior", "cat=.2,dog=.8").exit_code == 0
+    same = [rows_of(tmp_path / name / "labels.csv") for name in ("out", "same")]
+    assert same[0] == same[1]
+    for prior, message in (
+        ("cat=.2", "must name every class"),
+        ("cat", "must hold CLASS=CHANCE"),
+        ("cat=0,2,dog=0,8", "must hold CLASS=CHANCE, as in A=.3,B=.7; found '2'"),
+    ):
         done = crowd_tvcs(*words, tmp_path / "no", "--prior", prior)
         assert done.exit_code == 2
         assert message in done.stderr
+    for table in ("worker,quality\na,0.6\n", "worker,t\na,0.6\n"):
+        (tmp_path / "q.csv").write_text(table)
+        done = crowd_tvcs(*words, tmp_path / "no")
+        assert done.exit_code == 2
+        assert "q.csv: must have every worker with answers, found no row of 'b'" in done.stderr
     assert not (tmp_path / "no").exists()
 
 

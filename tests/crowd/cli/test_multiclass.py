@@ -58,7 +58,7 @@ def edit(path, change):
     [("--classes", 4), ("--confusion", "confusion.csv", "--class-prior", ".5,.3,.2")],
     ids=["accuracies", "confusion"],
 )
-def test_a_plan_of_many_classes_is_proved_and_what_was_touched_is_noticed(tables, classes):
+def test_a_plan_of_many_classes_is_proved(tables, classes):
     given = [tables / word if word == "confusion.csv" else word for word in classes]
     out = tables / "plan"
     done = crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, *given)
@@ -72,23 +72,6 @@ def test_a_plan_of_many_classes_is_proved_and_what_was_touched_is_noticed(tables
     proved = crowd_tvcs("verify", out)
     assert proved.exit_code == 0, proved.stderr
     assert "proved             yes" in proved.stdout
-    edit(out / "assignment.csv", lambda rows: rows.pop())
-    touched = crowd_tvcs("verify", out)
-    assert touched.exit_code == 1
-    assert "expected_accuracy: summary.json says" in touched.stderr
-
-
-def test_a_lower_price_is_another_bound(tables):
-    out = tables / "plan"
-    crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, "--classes", 3)
-
-    def lower(rows):
-        rows[1:] = [[worker, str(float(price) * 0.8 + 1e-3)] for worker, price in rows[1:]]
-
-    edit(out / "prices.csv", lower)
-    done = crowd_tvcs("verify", out)
-    assert done.exit_code == 1
-    assert "bound_by_prices: summary.json says" in done.stderr
 
 
 def test_what_if_knows_the_classes(tables):

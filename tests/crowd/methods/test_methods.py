@@ -181,24 +181,6 @@ def test_assign_names_the_argument_it_refuses(arguments, message):
         assign(Plan(drawn(2, 2)), **arguments)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"budget": -1}, "budget must be an integer >= 0, .* found -1"),
-        ({"budget": 1.5}, "budget must be an integer >= 0"),
-        ({"max_workers_per_task": -2}, "max_workers_per_task must be an integer >= 0, .* -2"),
-        ({"max_tasks_per_worker": [1, -3]}, "max_tasks_per_worker .* found -3 for 'w1'"),
-        ({"max_tasks_per_worker": [1, 2, 3]}, "must be one integer or 2 of them"),
-        ({"max_workers_per_task": 0.5}, "max_workers_per_task must be an integer"),
-        ({"prior": [0.5, 1.5]}, "prior must be in .*, but that of task 't1' is 1.5"),
-        ({"prior": [0.5] * 3}, "prior must be one number or 2 of them"),
-    ],
-)
-def test_a_plan_names_the_cap_it_refuses(arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        Plan(drawn(2, 2), **arguments)
-
-
 def test_binding_tells_full_tasks_full_workers_and_a_spent_budget():
     quality = drawn(3, 4)
     found = assign(Plan(quality, max_workers_per_task=1, budget=4), "qlp")

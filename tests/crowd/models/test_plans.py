@@ -162,11 +162,12 @@ def test_a_plan_is_confirmed_only_if_all_that_leave_more_to_people_are():
 
 def test_what_is_not_confirmed_says_how_much_gold_would_do_or_that_no_plan_gets_there():
     plans = [plan_of(0.95, 0.9, 100), plan_of(0.9, 0.8, 0)]
-    message = describe_plans(plans, 0.93)
+    message = describe_plans(plans, 0.92)
     assert "is not confirmed by 100 gold tasks; about " in message
     more = int(message.split("about ")[1].split()[0])
-    assert 300 < more < 2000
+    assert 300 < more < 1000  # the tasks there are
     assert "choose a lower --right-share" in describe_plans(plans, 0.9499)
+    assert "choose a lower --right-share" in describe_plans(plans, 0.945)
     assert "above what any of these plans is expected to reach" in describe_plans(plans, 0.99)
 
 

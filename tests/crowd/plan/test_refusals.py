@@ -47,6 +47,7 @@ OF_KINDS = [
     ({"excluded": ([0], [-1])}, "workers of excluded must be from 0 to 1, found -1"),
 ]
 PLANS = [
+    ({"max_workers_per_task": -2}, ValueError, "max_workers_per_task must be an integer >= 0"),
     ({"max_workers_per_task": 1.5}, TypeError, "max_workers_per_task must be an integer >= 0, or"),
     (
         {"max_tasks_per_worker": [1, 2, 3]},
@@ -84,6 +85,9 @@ PLANS = [
         "common_error must be a number >= 0 and below 1, found 1.0",
     ),
     ({"common_error": math.nan}, ValueError, "common_error must be a number >= 0 and below 1"),
+    ({"common_error": -0.1}, ValueError, "common_error must be a number >= 0 and below 1"),
+    ({"common_error": [0.1]}, TypeError, "common_error must be a number >= 0 and below 1"),
+    ({"common_error": None}, TypeError, "common_error must be a number >= 0 and below 1"),
     ({"error_shares": [1.0]}, ValueError, SHARES),
     ({"error_shares": [-0.5, 1.5]}, ValueError, SHARES),
     ({"error_shares": [0.5, 0.4]}, ValueError, SHARES),

@@ -80,12 +80,10 @@ def test_a_claim_that_gold_contradicts_is_a_warning_on_the_page(tmp_path, rng):
     assert "warning: with 3 labels" not in pages["dependent"]
 
 
-def test_without_gold_the_page_says_that_nothing_is_measured(tmp_path):
+def test_without_gold_the_page_says_that_nothing_is_measured(begin):
     qualities = dict.fromkeys(WORKERS, 0.8)
-    with Campaign.create(
-        tmp_path / "c.db", workers=WORKERS, tasks=["t"], qualities=qualities
-    ) as campaign:
-        page = render(campaign.state(), name="c")
+    campaign = begin(workers=WORKERS, tasks=["t"], qualities=qualities)
+    page = render(campaign.state(), name="c")
     assert "There are no gold answers to validate this" in page
     assert "<circle" not in page
 

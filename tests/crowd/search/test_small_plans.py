@@ -3,60 +3,23 @@
 The fast tests look at some of the plans of the slow one, which looks at 5,000.
 """
 
-import json
-
 import numpy as np
 import pytest
 
-from crowd_tvcs import METHODS, Plan, Quality, assign
-from crowd_tvcs.methods import methods_for
-from crowd_tvcs.plan.proof import LARGEST, is_largest
+from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.plan.proof import LARGEST
 from crowd_tvcs.search.relaxation import Relaxation
-from crowd_tvcs.verification.branches import bound_of_branches
 from tests.crowd.small_plans import (
+    ROUNDING,
     accuracy_of,
     best_by_enumeration,
-    bound_of_prices,
+    check,
+    check_others,
     round_of,
     small_plan,
 )
 
-ROUNDING = 1e-10
-
-
-def check(plan, seed):
-    """Let `best` plan, and hold every claim to all assignments there are."""
-    optimum = best_by_enumeration(plan)
-    found = assign(plan, "best", rng=seed)
-    reached = accuracy_of(plan, found.support)
-    assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
-    assert reached <= optimum + ROUNDING
-    assert found.bound is not None
-    assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
-    proof = found.certificate
-    prices = found.prices, found.budget_price, found.money_price
-    by_prices = min(1.0, bound_of_prices(plan, *prices))
-    result = proof.bound_by_prices if proof.leaves else found.bound
-    assert result == pytest.approx(by_prices, abs=ROUNDING)
-    if proof.leaves:
-        branches = json.loads(json.dumps({"leaves": found.branches()}))
-        assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
-    assert found.certified
-    assert is_largest(reached, found.bound), "not solved to the end"
-    assert found.reason == LARGEST
-    assert reached >= optimum - 2e-9, "proved to be the largest, and it is not"
-    return optimum, found
-
-
-def check_others(plan, seed, bound):
-    """No method may beat what is proved, or be called certified without a bound."""
-    for method in methods_for(plan):
-        if not METHODS[method].proves_bound:
-            found = assign(plan, method, rng=seed)
-            reached = accuracy_of(plan, found.support)
-            assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
-            assert reached <= bound + ROUNDING, method
-            assert not found.certified
+CHEAP = ("fast", "greedy")
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -71,20 +34,28 @@ def test_no_bound_of_a_small_plan_is_beaten_and_no_proof_is_false(seed):
 
 @pytest.mark.parametrize("seed", range(1, 60, 2))
 def test_best_with_money_and_groups_is_proved(seed):
-    plan = small_plan(seed, together=True)
-    _, found = check(plan, seed)
-    assert plan.unmet(found.support) == ()
+    check(small_plan(seed, together=True), seed)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 4))
+@pytest.mark.parametrize("seed", range(0, 60, 2))
 def test_greedy_keeps_money_and_groups_and_never_has_more_than_the_best(seed):
     plan = small_plan(seed, together=True)
     found = assign(plan, "greedy", rng=seed)
     reached = accuracy_of(plan, found.support)
     assert reached == pytest.approx(found.expected_accuracy, abs=ROUNDING)
     assert reached <= best_by_enumeration(plan) + ROUNDING
-    if plan.money is not None:
-        assert plan.cost @ found.support.sum(axis=1) <= plan.money * (1 + 1e-9)
+
+
+def test_the_cheap_methods_are_mostly_at_the_optimum_and_never_far_from_it():
+    lost = []
+    for seed in range(100, 140):
+        plan, rationed = small_plan(seed), small_plan(seed, together=True)
+        best = best_by_enumeration(plan)
+        lost.append([best - assign(plan, name, rng=0).expected_accuracy for name in CHEAP])
+        best = best_by_enumeration(rationed)
+        lost[-1].append(best - assign(rationed, "greedy").expected_accuracy)
+    assert (np.mean(lost, axis=0) < 0.005).all()
+    assert (np.mean(np.array(lost) < 1e-9, axis=0) >= 0.85).all()
 
 
 def test_a_minimum_that_rounding_left_no_budget_for_breaks_no_cap():

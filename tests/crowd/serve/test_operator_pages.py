@@ -381,20 +381,19 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         ]
 
 
-def test_a_claim_that_is_not_reached_is_reported(tmp_path):
+def test_a_claim_that_is_not_reached_is_reported(begin):
     names = [f"t{j}" for j in range(30)]
-    with Campaign.create(
-        tmp_path / "c.db",
+    campaign = begin(
         workers={"ann": 0.95},
         tasks=names,
         qualities={"ann": 0.95},
         gold=dict.fromkeys(names, "1"),
         prior=0.5,
-    ) as campaign:
-        assert figures.figures(campaign.store).warning == ""
-        for j in range(30):
-            campaign.submit("ann", campaign.next("ann").task, str(j % 2))
-        assert "more than can be chance" in figures.figures(campaign.store).warning
+    )
+    assert figures.figures(campaign.store).warning == ""
+    for j in range(30):
+        campaign.submit("ann", campaign.next("ann").task, str(j % 2))
+    assert "more than can be chance" in figures.figures(campaign.store).warning
 
 
 def test_the_curve_has_a_point_wherever_answers_came(campaign, operator):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, StoreError
+from crowd_tvcs.campaign import StoreError
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.limits import TokenBucket
@@ -60,11 +60,9 @@ def test_a_guessed_token_is_nobodys(browse, token):
     assert "Please open the link that you received" in page.text
 
 
-def test_a_token_of_another_campaign_is_nobodys(browse, tokens, tmp_path):
-    with Campaign.create(
-        tmp_path / "other.db", workers=["ann"], tasks=["t1"], qualities={"ann": 0.9}
-    ) as other:
-        token = Links(other.store).make(None, now=1.0)["ann"]
+def test_a_token_of_another_campaign_is_nobodys(browse, tokens, begin):
+    other = begin(workers=["ann"], tasks=["t1"], qualities={"ann": 0.9})
+    token = Links(other.store).make(None, now=1.0)["ann"]
     assert browse().get(f"/w/{token}").status_code == 401
 
 

@@ -117,7 +117,7 @@ def test_tasks_that_are_answered_alike_fall_into_folds_as_if_drawn():
 def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
     """Whoever is best without a single task tends to be wrong there: .109 instead of .043."""
     found = []
-    for seed in range(40):
+    for seed in range(20):
         answers, gold, _ = crowd(np.random.default_rng(seed), [0.8] * 8, 100)
         given = held_out_prefixes(answers, gold, independent(answers, gold))
         found.append(
@@ -131,7 +131,7 @@ def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
 
 def test_all_answers_there_are_were_not_chosen_whatever_their_number(rng):
     """Where tasks have one answer more or less, all of them looked like the best by chance."""
-    for _ in range(20):
+    for _ in range(10):
         accuracy = rng.uniform(0.55, 0.95, 30)
         answers, gold, _ = crowd(rng, accuracy, 300, per_task=6, n_gold=60)
         kept = rng.random(answers.size) < 0.97

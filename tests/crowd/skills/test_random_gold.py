@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
-from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.random_gold import _probability, sample_doubt
 
 
@@ -53,3 +56,12 @@ def test_the_probability_is_that_of_drawn_samples(rng, here, there):
     drawn = np.array([rng.permutation(tasks)[:10].sum() for _ in range(20_000)])
     expected = min(1.0, 2.0 * min((drawn <= here).mean(), (drawn >= here).mean()))
     assert _probability(here, there, 10, 15) == pytest.approx(expected, abs=0.02)
+
+
+def test_where_all_labels_tie_no_share_of_right_ones_is_estimated():
+    """Judged without its fold none of this gold would be right, though half of all labels are."""
+    rows = [(f"t{j:02d}", f"w{i}", str(i % 2)) for j in range(20) for i in range(4)]
+    answers, gold = Answers.of(rows), Gold({f"t{j:02d}": str(j % 2) for j in range(14)})
+    votes, _, share = vote_with_gold(answers, gold, estimate_quality(answers, gold))
+    assert votes.confidence[14:] == approx(0.5)
+    assert share is None

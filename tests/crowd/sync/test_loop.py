@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.sync import leasing, loop
 from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
@@ -46,15 +45,13 @@ def test_everybody_sees_what_next_gives_and_the_answers_come_in(campaign, studio
     assert len(set(keys)) == len(keys) == len(found)
 
 
-def test_who_has_a_task_is_sorted_as_python_sorts(tmp_path):
+def test_who_has_a_task_is_sorted_as_python_sorts(begin):
     """A database may sort capitals otherwise, and a task would be marked anew with every look."""
     names = ["b", "B", "a", "C"]
-    with Campaign.create(
-        tmp_path / "c.db", workers=names, tasks=["t"], qualities=dict.fromkeys(names, 0.8)
-    ) as campaign:
-        for name in names:
-            campaign.next(name)
-        assert leasing.open_tasks(campaign.store) == {"t": ["B", "C", "a", "b"]}
+    campaign = begin(workers=names, tasks=["t"], qualities=dict.fromkeys(names, 0.8))
+    for name in names:
+        campaign.next(name)
+    assert leasing.open_tasks(campaign.store) == {"t": ["B", "C", "a", "b"]}
 
 
 def test_no_cap_is_broken_and_who_has_no_account_holds_nothing(make, studio, keep):

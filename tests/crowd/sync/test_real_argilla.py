@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.sync.argilla import Argilla
 from crowd_tvcs.sync.loop import Settings, Sync
 from tests.crowd.sync.argilla_desk import KEY, NAME, RECORDED
@@ -94,31 +93,30 @@ def make_dataset(address):
     return dataset, keys
 
 
-def test_two_people_label_a_campaign_in_argilla(address, tmp_path):
+def test_two_people_label_a_campaign_in_argilla(address, begin):
     dataset, keys = make_dataset(address)
     workers = {"ann": 0.9, "bob": 0.8}
-    with Campaign.create(
-        tmp_path / "c.db", workers=workers, tasks=TASKS, qualities=workers,
-        classes=["yes", "no"], budget=5,
-    ) as campaign:  # fmt: skip
-        settings = Settings(2, None, {}, predictions=True)
-        sync = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
-        sync.begin()
-        sync.tool.set_webhook("http://127.0.0.1:9/x")
-        message = _label(sync, address, dataset, keys)
-        found = answers(campaign)
-        assert found == sorted((*pair, label) for pair, label in message.items())
-        assert len(found) == 5  # the budget; the sixth pair was skipped
-        assert sum(what == "skip" for _, what, _, _ in audit(campaign)) == 1
-        (hook,) = call(address, "GET", "/webhooks")["items"]
-        sync.tool.set_webhook(None)
-        assert call(address, "GET", "/webhooks")["items"] == []
-        records = _records(address, dataset)
-        assert all(one["metadata"]["assigned"] == [] for one in records)
-        again = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
-        again.begin()
-        again.step()
-        assert answers(campaign) == found
+    campaign = begin(
+        workers=workers, tasks=TASKS, qualities=workers, classes=["yes", "no"], budget=5
+    )
+    settings = Settings(2, None, {}, predictions=True)
+    sync = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
+    sync.begin()
+    sync.tool.set_webhook("http://127.0.0.1:9/x")
+    message = _label(sync, address, dataset, keys)
+    found = answers(campaign)
+    assert found == sorted((*pair, label) for pair, label in message.items())
+    assert len(found) == 5  # the budget; the sixth pair was skipped
+    assert sum(what == "skip" for _, what, _, _ in audit(campaign)) == 1
+    (hook,) = call(address, "GET", "/webhooks")["items"]
+    sync.tool.set_webhook(None)
+    assert call(address, "GET", "/webhooks")["items"] == []
+    records = _records(address, dataset)
+    assert all(one["metadata"]["assigned"] == [] for one in records)
+    again = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
+    again.begin()
+    again.step()
+    assert answers(campaign) == found
     _hold_against_recorded(address, dataset, records, hook)
 
 

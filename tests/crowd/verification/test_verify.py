@@ -221,13 +221,6 @@ def test_a_price_below_0_is_refused(plan):
     assert "prices.csv:2, column 'price': must be a price >= 0, found '-0.001'" in done.stderr
 
 
-def test_a_second_price_of_a_worker_is_refused(plan):
-    edit(plan / "prices.csv", lambda rows: rows.append(rows[1]))
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert "prices.csv:10, column 'worker': 'w1' is there already, in line 2" in done.stderr
-
-
 def test_a_pair_that_is_forbidden_is_named(tmp_path):
     (tmp_path / "q.csv").write_text("worker,t0,t1\nann,.9,.8\nbob,.7,.6\n")
     (tmp_path / "never.csv").write_text("worker,task\nann,t1\n")

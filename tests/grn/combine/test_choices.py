@@ -6,7 +6,7 @@ import pytest
 from benchmarks import choices
 from grn_tvcs import score
 from grn_tvcs.combine.evidence_scores import LAGGED, LEVELS, RANK, SHORT
-from grn_tvcs.methods import infer
+from grn_tvcs.inference.infer import infer
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example

@@ -84,7 +84,7 @@ def test_measures_are_what_they_say(design):
     if not design.n_series:
         assert np.isnan(found[:2]).all()
         return
-    steps = np.concatenate([np.diff(scores[p], axis=0) for p in table.pieces().values()])
+    steps = np.concatenate([np.diff(scores[p], axis=0) for p in table.pieces.values()])
     steps = without_first(steps)
     assert found[:2] == pytest.approx([slow_closest(steps), slow_own(steps)], rel=1e-6)
 

@@ -36,7 +36,7 @@ def table(*series):
 def slow(expression):
     """The same by the eigenvectors of covariances, pair by pair."""
     logs = np.array(expression.values)
-    pieces = [logs[rows] for rows in expression.pieces().values() if rows.stop - rows.start > 2]
+    pieces = [logs[rows] for rows in expression.pieces.values() if rows.stop - rows.start > 2]
     sd = np.sqrt(sum(np.var(part, axis=0) for part in pieces) / len(pieces))
     first = []
     for part in pieces:

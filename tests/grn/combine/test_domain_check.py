@@ -169,7 +169,7 @@ def test_traits_of_changes_are_those_of_a_loop_over_genes_and_series(rng):
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     kurtosis, squares = [], []
     for gene in range(x.shape[1]):
-        steps = np.concatenate([np.diff(x[piece, gene]) for piece in one.pieces().values()])
+        steps = np.concatenate([np.diff(x[piece, gene]) for piece in one.pieces.values()])
         squares.append(np.mean(steps**2))
         kurtosis.append(np.mean(steps**4) / np.mean(steps**2) ** 2)
     assert found["smoothness"] == pytest.approx(np.log(np.median(squares) + 1e-3))

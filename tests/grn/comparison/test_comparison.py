@@ -10,7 +10,7 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from grn_tvcs import Expression, compare, compare_all, read_conditions
+from grn_tvcs import Expression, compare, compare_all, read_conditions, write_expression
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
@@ -323,7 +323,7 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
     )
     path.write_text("Time\twhich\tG1\tG2\n" + body, encoding="utf-8")
     parts = read_conditions(path, "which")
-    assert [list(part.pieces()) for part in parts.values()] == [["1", "2"], ["1", "2"]]
+    assert [list(part.pieces) for part in parts.values()] == [["1", "2"], ["1", "2"]]
 
 
 @pytest.mark.parametrize(
@@ -407,3 +407,15 @@ def test_a_comparison_prints_its_result(conditions):
     assert str(compare_all(dict(zip("AB", conditions, strict=True)), fdr=0.3, rng=0)).startswith(
         "1 edge"
     )
+
+
+def test_a_doubtful_scale_names_its_condition(conditions, tmp_path):
+    tables = []
+    for name, one in zip(("wt", "cold"), conditions, strict=True):
+        doubtful = replace(one, values=one.values / np.ptp(one.values) + 3, scale=None)
+        write_expression(doubtful, tmp_path / f"{name}.tsv")
+        tables.append(tmp_path / f"{name}.tsv")
+    with pytest.warns(UserWarning, match=" are taken as log") as caught:
+        compare(*map(Expression.of, tables), names=("wt", "cold"), permutations=40)
+    starts = [str(one.message).partition(" are taken")[0] for one in caught]
+    assert starts == ["wt: values", "cold: values"]

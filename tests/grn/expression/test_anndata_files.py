@@ -88,10 +88,10 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
     [
         (
             {},
-            "obs has no column time, but day, dpt_pseudotime may be one: give --time-column day, "
-            "or --ignore day --ignore dpt_pseudotime to take all samples as at rest",
+            "obs has no column time, but day, dpt_pseudotime may be one: give time_column='day', "
+            "or ignore=.'day', 'dpt_pseudotime'. to take all samples as at rest",
         ),
-        ({"time_column": "dya"}, "has no column 'dya' for --time-column; did you mean 'day'"),
+        ({"time_column": "dya"}, "has no column 'dya' for time_column; did you mean 'day'"),
         ({"time_column": "day", "layer": "count"}, "no layer 'count'; did you mean 'counts'.*raw"),
         ({"time_column": "day", "gene_column": "symbols"}, "var has no column 'symbols'; did you"),
         ({"time_column": "day", "gene_column": "kind"}, "must be different, found twice: x"),
@@ -146,7 +146,7 @@ def test_without_layers_and_raw_x_alone_is_named(made, tmp_path):
     del made.layers["counts"]
     made.raw = None
     made.write_h5ad(tmp_path / "x.h5ad")
-    for layer, message in (("counts", "X alone: leave --layer out"), ("raw", "has no raw; leave")):
+    for layer, message in (("counts", "X alone: leave layer out"), ("raw", "has no raw; leave")):
         with pytest.raises(DataError, match=message):
             Expression.of(tmp_path / "x.h5ad", time_column="day", layer=layer)
 
@@ -177,7 +177,7 @@ def test_times_under_another_name_are_not_taken_as_at_rest(made, tmp_path, door)
     assert Expression.of(data).n_steady == 6  # d0 and d2 may be donors
     made.obs["Stage"] = made.obs["Stage"].map({"d0": "0h", "d2": "48h"})
     made.write_h5ad(tmp_path / "x.h5ad")
-    with pytest.raises(DataError, match="Stage may be one: give --time-column Stage"):
+    with pytest.raises(DataError, match="Stage may be one: give time_column='Stage'"):
         Expression.of(data)
 
 
@@ -187,7 +187,7 @@ def test_data_without_x_are_read_from_a_layer(made, tmp_path, door):
     made.write_h5ad(tmp_path / "x.h5ad")
     data = made if door == "memory" else tmp_path / "x.h5ad"
     given = {"ignore": ["day", "dpt_pseudotime"]}
-    with pytest.raises(DataError, match="has no X: give --layer NAME, it has counts"):
+    with pytest.raises(DataError, match="has no X: give layer='NAME', it has counts"):
         Expression.of(data, **given)
     assert np.array_equal(Expression.of(data, layer="counts", **given).steady_values, 10 * X)
 
@@ -197,7 +197,7 @@ def test_numbers_that_are_none_and_names_that_repeat_have_a_remedy(made):
     with pytest.raises(DataError, match=r"found 1 that are NaN or infinite: replace them"):
         Expression.of(made, ignore=["day", "dpt_pseudotime"])
     made.var_names = ["E1", "E1", "E3"]
-    with pytest.raises(DataError, match=r"found twice: E1; rename .*--gene-column NAME"):
+    with pytest.raises(DataError, match=r"found twice: E1; rename .*gene_column='NAME'"):
         Expression.of(made, ignore=["day", "dpt_pseudotime"])
     found = Expression.of(
         made, ignore=["day", "dpt_pseudotime"], gene_column="symbol", layer="counts"
@@ -208,7 +208,7 @@ def test_numbers_that_are_none_and_names_that_repeat_have_a_remedy(made):
 def test_a_column_without_any_finite_time_names_what_reads_it(made):
     made.obs["dpt_pseudotime"] = np.nan
     made.obs = made.obs.drop(columns="day")
-    match = "must hold finite times, found none; give another column, or --ignore dpt_pseudotime"
+    match = "must hold finite times, found none; give another column, or ignore='dpt_pseudotime'"
     with pytest.warns(UserWarning, match="left out 6"), pytest.raises(DataError, match=match):
         Expression.of(made, time_column="dpt_pseudotime")
     assert Expression.of(made, ignore="dpt_pseudotime").n_steady == 6
@@ -229,15 +229,14 @@ def test_scaled_levels_are_reported_where_others_are_there(made, tmp_path, door,
     [result] = [str(w.message).partition(": ")[2] for w in message]
     assert result == (
         "X holds values below 0, as scaling (sc.pp.scale) makes them, and is taken as logarithms; "
-        "there is also counts (counts), raw (counts): to use it, give --layer counts "
-        "(layer='counts' in Python)"
+        "there is also counts (counts), raw (counts): to use it, give layer='counts'"
     )
     assert Expression.of(source, layer="counts", **words).values.min() == 0  # and without a word
 
 
 def test_a_text_table_has_no_layers(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
-    with pytest.raises(ValueError, match=r"--layer is not for a table, but for \.h5ad files alone"):
+    with pytest.raises(ValueError, match=r"layer is not for a table, but for \.h5ad files alone"):
         Expression.of(tmp_path / "x.tsv", layer="raw")
 
 

@@ -95,18 +95,18 @@ class TestBins:
     def test_hold_equal_numbers_of_cells_and_lineages_stay_apart(self):
         cells = lineages([207, 130], np.random.default_rng(1))
         found = average_in_bins(cells, 20)
-        assert [rows.stop - rows.start for rows in found.pieces().values()] == [20, 20]
+        assert [rows.stop - rows.start for rows in found.pieces.values()] == [20, 20]
         assert set(found.cells[:20]) == {10, 11}
         assert set(found.cells[20:]) == {6, 7}
         assert found.cells.sum() == 337
-        for name, rows in cells.pieces().items():
-            part = found.pieces()[name]
+        for name, rows in cells.pieces.items():
+            part = found.pieces[name]
             mean = np.average(found.values[part], axis=0, weights=found.cells[part])
             assert mean == pytest.approx(cells.values[rows].mean(axis=0))
 
     def test_the_number_is_the_root_of_the_cells_within_bounds(self):
         cells = lineages([400, 64, 2600, 7], np.random.default_rng(2))
-        pieces = average_in_bins(cells).pieces().values()
+        pieces = average_in_bins(cells).pieces.values()
         assert [rows.stop - rows.start for rows in pieces] == [20, 10, 50, 7]
 
     def test_a_note_says_the_cells_and_their_zeros(self):

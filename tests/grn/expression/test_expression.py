@@ -11,16 +11,6 @@ from tvcs_core.files import rows
 DREAM = '"Time"\tNA\t007\n\n0\t1\t2\n1\t3\t4\n\n0\t5\t6\n1\t7\t8\n'
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8", newline="")
-        return path
-
-    return write
-
-
 def test_the_dream_layout_is_read_with_names_kept_as_text(write):
     data = Expression.of(write(DREAM))
     assert data.genes == ("NA", "007")
@@ -81,7 +71,7 @@ BAD = {
     "NaN": ("Time\tA\tB\n0\t1\tnan\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number, found"),
     "infinite": ("Time\tA\tB\n0\t1\tinf\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite"),
     "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
-    "missing": ("Time\tA\n0\t1\n1\tNA\n", "the only value that is missing: give --missing"),
+    "missing": ("Time\tA\n0\t1\n1\tNA\n", "the only value that is missing: give missing"),
     "perturbed": (
         "Time\tperturbed\tA\n0\tLPS\t1\n1\t0\t2\n",
         "x.tsv:2, column 'perturbed': must be 0 or 1 (or no and yes, false and true), found 'LPS'",
@@ -101,9 +91,9 @@ BAD = {
     ),
     "a sample called 5": (
         "gene\t5\nG1\t1\nG2\t2\nG3\t3\nG4\t4\n",
-        "such as G1, G2, G3; give --genes-in-rows",
+        "such as G1, G2, G3; give genes_in_rows=True",
     ),
-    "transposed": ("\ts1\ts2\nG1\t1\t2\nG2\t3\t4\n", "such as G1, G2; give --genes-in-rows"),
+    "transposed": ("\ts1\ts2\nG1\t1\t2\nG2\t3\t4\n", "such as G1, G2; give genes_in_rows=True"),
     "time in a row": ("Time\t0\t50\nG1\t1\t2\nG2\t3\t4\n", "x.tsv:1: genes seem to stand in rows"),
     "times with and without a unit": (
         "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
@@ -253,5 +243,5 @@ def test_spacing_is_reported_as_even_or_not():
 def test_an_option_for_missing_values_says_where_none_is_missing(tmp_path, missing):
     path = tmp_path / "t.tsv"
     path.write_text("Time\tA\tB\n0\t1\t2\n1\t2\t3\n2\t3\t5\n")
-    with pytest.warns(UserWarning, match=f"no value is missing, so --missing {missing} changes"):
+    with pytest.warns(UserWarning, match=f"no value is missing, so missing='{missing}' changes"):
         Expression.of(path, missing=missing)

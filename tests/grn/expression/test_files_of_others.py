@@ -41,16 +41,6 @@ LEVELS = [[1.5, 0.25], [2, 1], [3, 4]]
 FRAME = pd.DataFrame({"Time": [0.0, 2, 4.5], "NA.": [1.5, 2, 3], "G2": [0.25, 1, 4]})
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return make
-
-
 def check(found, times=(0, 2, 4.5)):
     assert found.genes == GENES
     assert found.times.tolist() == list(times)
@@ -88,13 +78,13 @@ def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
                   {"encoding": "utf-16"}, {"encoding": "utf-8-sig"}]
 )  # fmt: skip
 def test_tables_of_pandas_are_read_with_and_without_their_index(arguments, tmp_path):
-    FRAME.to_csv(tmp_path / "x.csv", **arguments)
-    check(Expression.of(tmp_path / "x.csv"))
+    FRAME.to_csv(tmp_path / "x.tsv", **arguments)
+    check(Expression.of(tmp_path / "x.tsv"))
 
 
 def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
-    FRAME.to_csv(tmp_path / "x.csv")
-    pd.read_csv(tmp_path / "x.csv").to_csv(tmp_path / "y.csv", index=False)
+    FRAME.to_csv(tmp_path / "x.tsv")
+    pd.read_csv(tmp_path / "x.tsv").to_csv(tmp_path / "y.csv", index=False)
     assert (tmp_path / "y.csv").read_text().startswith("Unnamed: 0,")
     check(Expression.of(tmp_path / "y.csv"))
     FRAME.drop(columns="Time").to_csv(tmp_path / "rest.csv")
@@ -127,9 +117,9 @@ def test_names_of_samples_and_other_columns_may_be_given(write):
     path = write("who,kit,Time,NA.,G2\na,x,0,1.5,0.25\nb,x,2,2,1\nc,x,4.5,3,4\n")
     check(Expression.of(path, sample_column="who", ignore=["kit"]))
     check(Expression.of(path, ignore=["1", "KIT"]))
-    with pytest.raises(DataError, match="no column 'whom' for --sample-column; did you mean 'who'"):
+    with pytest.raises(DataError, match="no column 'whom' for sample_column; did you mean 'who'"):
         Expression.of(path, sample_column="whom")
-    with pytest.raises(DataError, match="no column 'kits' for --ignore; did you mean 'kit'"):
+    with pytest.raises(DataError, match="no column 'kits' for ignore; did you mean 'kit'"):
         Expression.of(path, ignore=["kits"])
 
 
@@ -141,10 +131,10 @@ def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
         Expression.of(path)
     assert options_that_read(path) == [{"missing": "interpolate"}]
     with pytest.raises(
-        DataError, match=r"csv:1, column 4: a gene must have a name.*give --ignore 4"
+        DataError, match=r"tsv:1, column 4: a gene must have a name.*give ignore='4'"
     ):
         Expression.of(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
-    with pytest.raises(DataError, match=r"csv:1: .* 'Table S1' alone: remove what stands above"):
+    with pytest.raises(DataError, match=r"tsv:1: .* 'Table S1' alone: remove what stands above"):
         Expression.of(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
 
 
@@ -164,7 +154,7 @@ def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write
 @pytest.mark.parametrize("name", ["Timepoint", "time_h", "TIME.min", "Hours"])
 def test_a_time_of_another_name_is_named_by_an_option(name, write):
     path = write(f"{name},NA.,G2\n0,1.5,0.25\n2,2,1\n4.5,3,4\n")
-    with pytest.raises(DataError, match=r"seems to be it: give --time-column"):
+    with pytest.raises(DataError, match=r"seems to be it: give time_column"):
         Expression.of(path)
     assert options_that_read(path) == [{"time_column": name}]
     check(Expression.of(path, time_column=name))
@@ -179,7 +169,7 @@ def test_times_with_units_in_front_are_no_names_of_samples(time, cells, write):
     levels = ["1.5,0.25", "2,1", "3,4"]
     rows = [f"{c},R{k},{x}\n" for k in (1, 2) for c, x in zip(cells, levels, strict=True)]
     path = write(f"{time},Bio_Rep,NA.,G2\n" + "".join(rows))
-    with pytest.raises(DataError, match=f"{time} seems to be it: give --time-column"):
+    with pytest.raises(DataError, match=f"{time} seems to be it: give time_column"):
         Expression.of(path)
     first = options_that_read(path)[0]
     assert first == {"time_column": time, "series_column": ("Bio_Rep",)}
@@ -215,7 +205,7 @@ def test_units_that_do_not_agree_are_refused(write):
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
         Expression.of([hours, minutes])
     again = write(hours.read_bytes(), "z.csv")
-    assert len(Expression.of([hours, again]).pieces()) == 2
+    assert len(Expression.of([hours, again]).pieces) == 2
     with pytest.raises(
         DataError, match=r"column 'Time': must be a time, .* the units dpi, h in one co"
     ):
@@ -245,7 +235,7 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
 def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
     path = write("id,a,b,c,d\nTime,0,2,0,2\narm,x,x,y,y\nG1,1,2,3,4\n")
     given = {"genes_in_rows": True}
-    with pytest.raises(DataError, match=r"csv:3, .*no cell of 'arm' is: .* --series-column arm"):
+    with pytest.raises(DataError, match=r"tsv:3, .*no cell of 'arm' is: .* series_column='arm'"):
         Expression.of(path, **given)
     assert options_that_read(path, **given) == [
         given | {"series_column": ("arm",)},
@@ -263,7 +253,7 @@ def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
     ]
     found = Expression.of(path, genes_in_rows=True, ignore=["symbol", "spike"])
     assert (found.genes, found.times.tolist()) == (("ENS1", "ENS2"), [0, 2])
-    with pytest.raises(DataError, match="neither a column nor a row 'symbl' for --ignore; did you"):
+    with pytest.raises(DataError, match="neither a column nor a row 'symbl' for ignore; did you"):
         Expression.of(path, genes_in_rows=True, ignore=["symbl"])
 
 
@@ -282,10 +272,10 @@ def test_a_sheet_of_samples_may_have_names_of_its_own(write):
     assert Expression.of(levels, samples=sheet, **named).series == found.series
     unnamed = write(SHEET.replace("SampleID", "").replace(" (h)", "point"), "u.csv")
     assert Expression.of(levels, samples=unnamed, series_column="donor").series == found.series
-    with pytest.raises(DataError, match="no column 'doner' for --series-column; did you mean 'don"):
+    with pytest.raises(DataError, match="no column 'doner' for series_column; did you mean 'don"):
         Expression.of(levels, samples=sheet, series_column="doner")
     two = write(SHEET.replace("note", "time_min").replace(",x", ",0"), "two.csv")
-    with pytest.raises(DataError, match=r"must have one column time.*give --time-column 'Time \(h"):
+    with pytest.raises(DataError, match=r"must have one column time.*give time_column='Time \(h"):
         Expression.of(levels, samples=two, series_column="donor")
     without = Expression.of(levels, samples=sheet, series_column="donor", ignore=["A", "note"])
     assert without.genes == ("B",)
@@ -340,7 +330,7 @@ def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write
         '!series_matrix_table_begin\n"ID_REF"\t"c1"\t"c2"\n'
         '"G1"\t1\t2\n"G2"\t3\t2\n!series_matrix_table_end\n'
     )
-    with pytest.warns(UserWarning, match="time is not used, for --time-column is age"):
+    with pytest.warns(UserWarning, match="time is not used, for time_column is age"):
         found = Expression.of(write(text, "GSE2_series_matrix.txt"))
     assert found.times.tolist() == [1, 2]
 
@@ -353,7 +343,9 @@ def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
     assert set(found.series) == {"168"}
     assert "Times are in h, as the file says." in found.notes
     untold = write(GEO.replace("time: ", "dose: ").replace(' h"', ' g"'), "untold.txt")
-    with pytest.raises(DataError, match="none of these is a time: give --time-column NAME, or -"):
+    with pytest.raises(
+        DataError, match="none of these is a time: give time_column='NAME', or samples="
+    ):
         Expression.of(untold)
     sheet = write("geo_accession,time\nGSM1,0\nGSM2,2\nGSM3,4.5\n", "s.csv")
     check(Expression.of(untold, samples=sheet))
@@ -393,25 +385,25 @@ def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(writ
     first, *_ = ways_out(path, raised.value)
     assert first == options
     found = Expression.of(path, **first)
-    assert [len(found.pieces()), found.times.tolist()] == [2, [0, 2, 0, 2]]
+    assert [len(found.pieces), found.times.tolist()] == [2, [0, 2, 0, 2]]
 
 
 def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
     path = write(matrix(["strain: wt"] * 4), "GSE2_series_matrix.txt")
     message = (
-        r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
+        r"series 1; give samples='SHEET' with columns sample \(such as GSM1\), time .* and repl"
     )
     with pytest.raises(DataError, match=message) as raised:
         Expression.of(path)
     found = ways_out(path, raised.value)
     assert found == [{"replicates": "unpaired"}, {"replicates": "average"}]
     sheet = write("sample,time,replicate\nGSM1,0,1\nGSM2,0,2\nGSM3,2,1\nGSM4,2,2\n", "s.csv")
-    assert len(Expression.of(path, samples=sheet).pieces()) == 2
+    assert len(Expression.of(path, samples=sheet).pieces) == 2
     untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")
     with pytest.raises(DataError, match="twice in series 1; tell replicates apart by a column rep"):
         Expression.of(path, samples=untold)
     result = write("sample,time,note\nGSM1,0,x\nGSM2,0,y\nGSM3,2,x\nGSM4,2,y\n", "t.csv")
-    with pytest.raises(DataError, match="or give --series-column note"):
+    with pytest.raises(DataError, match="or give series_column='note'"):
         Expression.of(path, samples=result)
 
 
@@ -450,7 +442,7 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
     levels = FRAME.drop(columns="Time").set_index(samples["sample"])
     path = book("two.xlsx", with_levels=levels, design=samples)
     message = (
-        r"two\.xlsx: has the sheets with_levels, design; name one with --sheet, such as .*levels'$"
+        r"two\.xlsx: has the sheets with_levels, design; name one with sheet, such as .*levels'$"
     )
     with pytest.raises(DataError, match=message):
         Expression.of(path)

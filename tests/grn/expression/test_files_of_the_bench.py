@@ -24,16 +24,6 @@ BODY = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
 REPLICATES = [{"replicates": "unpaired"}, {"replicates": "average"}]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return make
-
-
 def refused(path, **given):
     """The message of what is refused, and the options that would read it."""
     with pytest.raises(DataError) as why:
@@ -45,7 +35,7 @@ def refused(path, **given):
 def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unasked(mark, write):
     path = write(f"Time,A,B\n0,1.5,2\n1,{mark},3\n2,0.5,4\n")
     message, ways = refused(path)
-    assert "give --missing drop" in message
+    assert "give missing='drop'" in message
     assert ways == [{"missing": "interpolate"}]
     assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
@@ -55,7 +45,7 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
 def test_a_broken_time_is_no_steady_sample(mark, write):
     message, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
-    assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in message
+    assert f"x.tsv:4, column 'Time': must be a number, found '{mark}'" in message
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
     sheet = write(f"sample,time\nS1,0\nS2,1\nS3,{mark}\n", "sheet.csv")
     assert f"'time': must be a number, found '{mark}'" in refused(levels, samples=sheet)[0]
@@ -80,7 +70,7 @@ def test_a_broken_time_is_no_steady_sample(mark, write):
 )
 def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
     message, _ = refused(write(f"Time,A,B\n0,1.5,2\n1,{cell},3\n2,0.5,4\n"))
-    assert "x.csv:3, column 'A': must be a number" in message
+    assert "x.tsv:3, column 'A': must be a number" in message
     assert what in message
 
 
@@ -96,7 +86,7 @@ def test_a_number_in_another_form_is_refused_with_the_form(cell, what, write):
 )
 def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
     message, ways = refused(write(f"Time,A,B\n0,1.5,2\n{cell},2.5,3\n2,0.5,4\n"))
-    assert f"x.csv:3, column 'Time': must be a number, found '{cell}'; " in message
+    assert f"x.tsv:3, column 'Time': must be a number, found '{cell}'; " in message
     assert what in message
     assert not ways  # not to ignore the time
 
@@ -119,7 +109,7 @@ def test_a_time_in_other_words_is_refused_with_a_form_that_is_read(cells, writte
 def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
     rows = "Time|A|B\n0|1.5|2\n1|2.5|3\n2|0.5|4\n"
     message, ways = refused(write(rows))
-    assert "x.csv:1: between cells must stand tabs, commas or semicolons, found '|'" in message
+    assert "x.tsv:1: between cells must stand tabs, commas or semicolons, found '|'" in message
     assert not ways
     assert Expression.of(write(rows.replace("|", "\t"))).genes == ("A", "B")
 
@@ -127,7 +117,7 @@ def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
 def test_results_of_tests_are_kept_by_the_options_that_are_named(write):
     path = write("gene,baseMean,pvalue,padj\nA,1.5,.2,.3\nB,2.5,.3,.4\nC,.5,.4,.5\n")
     message, _ = refused(path, genes_in_rows=True)
-    assert "give --keep baseMean --keep pvalue --keep padj)" in message
+    assert "give keep=['baseMean', 'pvalue', 'padj'])" in message
     found = Expression.of(path, genes_in_rows=True, keep=("baseMean", "pvalue", "padj"))
     assert found.steady_values.shape == (3, 3)
 
@@ -158,7 +148,7 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
     rows = "".join(f"{t},{7 * k % 5 + 0.5},{2 - k / 9}\n" for k, t in enumerate(times))
     path = write(f"{name},A,B\n{rows}")
     message, ways = refused(path)
-    assert f"--time-column {name} if it is one; --ignore {name} if it counts" in message
+    assert f"time_column='{name}' if it is one; ignore='{name}' if it counts" in message
     assert {"ignore": (name,)} in ways
     assert {"keep": (name,)} in ways
     assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
@@ -170,7 +160,7 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
 def test_a_column_that_counts_the_samples_is_no_gene_and_reported(first, clock, write):
     body = "".join(f"{k + first},{clock and f'{k % 3},'}{(5 * k) % 7}\n" for k in range(6))
     path = write(f"ID,{clock}A\n{body}")
-    with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give --keep ID"):
+    with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give keep='ID'"):
         assert Expression.of(path).genes == ("A",)
     assert Expression.of(path, keep=["ID"]).genes == ("ID", "A")
     assert Expression.of(path, ignore=["ID"]).genes == ("A",)
@@ -188,10 +178,10 @@ def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
     body = "".join(f"{s},{t},{(7 * t) % 5},{(3 * t + 1) % 4}\n" for s in "ab" for t in (0, 5, 10))
     path = write(f"series,Zeit,A,B\n{body}")
     message, ways = refused(path)
-    assert "Zeit seems to be it: give --time-column Zeit" in message
+    assert "Zeit seems to be it: give time_column='Zeit'" in message
     assert ways == [{"time_column": "Zeit"}]
     assert Expression.of(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
-    assert "or give --time-column NAME" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
+    assert "or give time_column='NAME'" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
 
 
 @pytest.mark.parametrize("names", ["X0,X10,X20", "X0h,X2h,X4h"])
@@ -204,8 +194,8 @@ def test_times_that_r_made_names_of_are_pointed_out(names, write):
 def test_names_of_samples_that_hold_times_are_pointed_out(write):
     table = "gene,0h_rep1,6h_rep1,0h_rep2,6h_rep2\nA,1,2,3,4.5\nB,2,3,4,5\n"
     message, ways = refused(write(table))
-    assert "give --genes-in-rows" in message
-    with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* --samples SHEET"):
+    assert "give genes_in_rows=True" in message
+    with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* samples='SHEET'"):
         Expression.of(write(table), **ways[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -215,7 +205,7 @@ def test_names_of_samples_that_hold_times_are_pointed_out(write):
 @pytest.mark.parametrize("name", ["Rep", "biorep", "Donor", "batch no"])
 def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     rows = "0,1,1.5\n1,1,2.5\n2,1,0.5\n0,2,1\n1,2,2\n2,2,4\n"
-    with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*--series-column"):
+    with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*series_column"):
         assert Expression.of(write(f"Time,{name},A\n{rows}")).genes == ("A",)
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,{name},A\n{by_time}")
@@ -236,7 +226,7 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
     path = write(f"Time,Condition,Rep,A\n{rows}")
     with pytest.warns(UserWarning, match="left out Rep, .* number groups of samples"):
         message, ways = refused(path)
-    assert "or give --series-column Condition --series-column Rep" in message
+    assert "or give series_column=['Condition', 'Rep']" in message
     assert ways == [{"series_column": ("Condition", "Rep")}, *REPLICATES]
     data = Expression.of(path, **ways[0])
     assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
@@ -244,14 +234,14 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
     with pytest.warns(UserWarning, match="left out Rep"):
         assert refused(path, **result)[1][0] == ways[0]
     message, ways = refused(write("Time,replicate,A,B\n0,1,1,2\n0,1,2,3\n1,1,3,4\n"))
-    assert "give --series-column NAME" in message
+    assert "give series_column='NAME'" in message
     assert ways == REPLICATES  # replicate is used already
 
 
 @pytest.mark.parametrize("name", ["batch", "Rep"])
 def test_without_a_time_nothing_tells_series_apart(name, write):
     path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
-    with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
+    with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give keep='{name}'"):
         assert Expression.of(path).genes == ("A", "B")
     assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
 
@@ -272,7 +262,7 @@ def test_a_long_table_is_to_be_made_wide(write):
     assert not ways
     path = write("Time,gene,A,B\n0,WT,1,2\n1,WT,2,3\n2,WT,1.5,4\n")
     message, ways = refused(path)
-    assert "if the column is no gene, give --ignore gene" in message
+    assert "if the column is no gene, give ignore='gene'" in message
     assert ways == [{"ignore": ("gene",)}]
 
 
@@ -287,7 +277,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     path = write(f"Time,Donor,A,B\n{rows}")
     message, ways = refused(path)
     assert (
-        "apart, give --series-column Donor, and if the column is no gene, --ignore Donor" in message
+        "apart, give series_column='Donor', and if the column is no gene, ignore='Donor'" in message
     )
     assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
@@ -303,7 +293,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 )
 def test_what_stands_above_a_table_must_go(above, write):
     message, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
-    assert "x.csv:1: the first line must name the columns" in message
+    assert "x.tsv:1: the first line must name the columns" in message
     assert "remove what stands above" in message
     assert not ways
 
@@ -331,7 +321,7 @@ def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
 @pytest.mark.parametrize("options", [{}, {"genes_in_rows": True}])
 def test_a_title_above_a_header_of_numbers_must_go(table, options, write):
     message, ways = refused(write(f"Fig. 3, levels\n{table}"), **options)
-    assert "x.csv:1: the first line must name the columns" in message
+    assert "x.tsv:1: the first line must name the columns" in message
     assert "holds 'Fig. 3 levels' alone: remove what stands above" in message
     assert not ways
 
@@ -358,7 +348,7 @@ def test_notes_beside_a_table_may_be_ignored(write):
 def test_the_sign_before_names_of_columns_must_go(header, write):
     mark = next((mark for mark in ",\t" if mark in header), " ")
     message, _ = refused(write(header + BODY.replace(",", mark)))
-    assert "x.csv:1: " in message
+    assert "x.tsv:1: " in message
     assert message.endswith("remove the #")
     assert open_sheet(write(f"#,A,B\n{BODY}")).heads == ["#", "A", "B"]
 
@@ -370,9 +360,9 @@ def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
 
 
 def test_a_zip_archive_is_to_be_unpacked(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.csv.zip", "w") as archive:
-        archive.writestr("x.csv", "Time,A,B\n" + BODY)
-    assert "it is a .zip archive: unpack it" in refused(tmp_path / "x.csv.zip")[0]
+    with zipfile.ZipFile(tmp_path / "x.tsv.zip", "w") as archive:
+        archive.writestr("x.tsv", "Time,A,B\n" + BODY)
+    assert "it is a .zip archive: unpack it" in refused(tmp_path / "x.tsv.zip")[0]
 
 
 def test_a_sheet_says_which_way_the_levels_stand(write):
@@ -380,10 +370,10 @@ def test_a_sheet_says_which_way_the_levels_stand(write):
     sheet = write("sample,time,strain\nS1,0,A\nS2,1,B\nS3,2,A\n", "sheet.csv")
     message, ways = refused(levels, samples=sheet)
     assert "samples of " in message
-    assert "give --genes-in-rows" in message
+    assert "give genes_in_rows=True" in message
     assert ways == [{"samples": sheet, "genes_in_rows": True}]
     turned = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,3,4.5\n", "turned.csv")
-    assert "leave --genes-in-rows out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
+    assert "leave genes_in_rows=True out" in refused(turned, samples=sheet, genes_in_rows=True)[0]
     small = write("sample,time\ns-1,0\ns-2,1\ns-3,2\n", "small.csv")
     assert "did you mean 'S1'?" in refused(levels, samples=small, genes_in_rows=True)[0]
 
@@ -417,7 +407,7 @@ def test_a_strain_of_no_gene_or_of_several_is_refused(name, write):
         with pytest.warns(UserWarning, match="ΔB as b"):
             assert set(read_steady_states(knockouts=path).changed) == {"b", "B_1"}
         return
-    with pytest.raises(DataError, match=f"x.csv:2, column 'strain': .* found '{name}'.*--wildtype"):
+    with pytest.raises(DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*--wildtype"):
         read_steady_states(knockouts=path)
     two = write("strain,lexA,LexA\nΔlexa,0,1\n", "two.csv")
     with pytest.raises(DataError, match="found 'Δlexa'"):
@@ -458,7 +448,7 @@ def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
 def test_times_of_two_files_that_may_have_other_units_are_pointed_out(write):
     one = write("Time,A,B\n0,1.5,2\n60,2.5,3\n120,0.5,4\n")
     other = write("Time,A,B\n0,1.5,2\n1,2.5,3\n2,0.5,4\n", "y.csv")
-    with pytest.warns(UserWarning, match=r"of .*x.csv step by 60 and those of .*y.csv by 1: all"):
+    with pytest.warns(UserWarning, match=r"of .*x.tsv step by 60 and those of .*y.csv by 1: all"):
         Expression.of([one, other])
 
 
@@ -521,7 +511,7 @@ def test_comments_above_a_table_are_left_out_and_lines_keep_their_numbers(write)
     assert found.genes == ("G1", "G2", "G3")
     for above in ("# made by me\n", "# made\n# by me\n", "#\n"):
         path = write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,x\n")
-        assert f"x.csv:{3 + above.count(chr(10))}, column 'D': must be" in refused(path)[0]
+        assert f"x.tsv:{3 + above.count(chr(10))}, column 'D': must be" in refused(path)[0]
 
 
 def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):

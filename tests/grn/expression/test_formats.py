@@ -22,18 +22,9 @@ CELLS = ",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n"
 CLOCK = ",PseudoTime1,PseudoTime2\nc3,0.5,NA\nc1,0,0.1\nc2,0.5,\nc4,1,0.9\n"
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text, name="x.tsv"):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
 @pytest.mark.parametrize(("text", "turned"), [(LEVELS, False), (TURNED, True)])
-def test_a_sheet_tells_time_and_series_of_the_samples(file, text, turned):
-    found = Expression.of(file(text), samples=file(SHEET, "s.csv"), genes_in_rows=turned)
+def test_a_sheet_tells_time_and_series_of_the_samples(write, text, turned):
+    found = Expression.of(write(text), samples=write(SHEET, "s.csv"), genes_in_rows=turned)
     assert found.genes == ("NA", "007")
     assert found.series == ("a/1", "a/1", "b/1", "b/1")
     assert found.times.tolist() == [0, 10, 0, 5]
@@ -42,36 +33,36 @@ def test_a_sheet_tells_time_and_series_of_the_samples(file, text, turned):
     assert found.perturbed.tolist() == [True, False, True, False]
 
 
-def test_a_sheet_without_series_is_one_series(file):
-    sheet = file("sample\ttime\ns3\t2\ns1\t1\ns2\t0\n", "s.tsv")
+def test_a_sheet_without_series_is_one_series(write):
+    sheet = write("sample\ttime\ns3\t2\ns1\t1\ns2\t0\n", "s.tsv")
     with pytest.warns(UserWarning, match="left out 1 samples: s4"):
-        found = Expression.of(file(LEVELS), samples=sheet)
+        found = Expression.of(write(LEVELS), samples=sheet)
     assert found.series == ("1", "1", "1")
     assert found.values[:, 0].tolist() == [3, 1, 5]
 
 
-def test_genes_in_rows_are_turned_only_on_request(file):
-    turned = file("\ta\tb\tc\td\nTime\t0\t1\t0\t1\nG1\t1\t2\t3\t4\nG2\t5\t6\t7\t9\n")
-    plain = file("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
+def test_genes_in_rows_are_turned_only_on_request(write):
+    turned = write("\ta\tb\tc\td\nTime\t0\t1\t0\t1\nG1\t1\t2\t3\t4\nG2\t5\t6\t7\t9\n")
+    plain = write("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
     with pytest.raises(DataError, match="genes seem to stand in rows"):
         Expression.of(turned)
     with pytest.raises(DataError, match=r"short\.tsv:2: must have 3 cells like the first row"):
-        Expression.of(file("\ta\tb\nG1\t1\n", "short.tsv"), genes_in_rows=True)
+        Expression.of(write("\ta\tb\nG1\t1\n", "short.tsv"), genes_in_rows=True)
     found, expected = Expression.of(turned, genes_in_rows=True), Expression.of(plain)
     assert found.genes == expected.genes
     assert np.array_equal(found.values, expected.values)
     assert found.series == expected.series == ("1", "1", "2", "2")
 
 
-def test_times_may_head_the_columns(file):
-    found = Expression.of(file("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
+def test_times_may_head_the_columns(write):
+    found = Expression.of(write("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
     assert found.times.tolist() == [0, 1, 2]
     assert found.genes == ("G1", "G2")
 
 
-def test_beeline_is_cells_in_the_order_of_pseudotime(file):
+def test_beeline_is_cells_in_the_order_of_pseudotime(write):
     found = Expression.of(
-        file(CELLS, "ExpressionData.csv"), pseudotime=file(CLOCK, "PseudoTime.csv")
+        write(CELLS, "ExpressionData.csv"), pseudotime=write(CLOCK, "PseudoTime.csv")
     )
     assert found.genes == ("G1", "G2")
     assert found.series == ("PseudoTime1",) * 3 + ("PseudoTime2",) * 2
@@ -79,21 +70,21 @@ def test_beeline_is_cells_in_the_order_of_pseudotime(file):
     assert found.values[:, 0].tolist() == [1, 2.5, 4, 1, 4]
 
 
-def test_the_layout_follows_from_the_arguments(file):
-    levels, sheet = file(LEVELS), file(SHEET, "s.csv")
-    cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
+def test_the_layout_follows_from_the_arguments(write):
+    levels, sheet = write(LEVELS), write(SHEET, "s.csv")
+    cells, clock = write(CELLS, "c.csv"), write(CLOCK, "p.csv")
     assert Expression.of(levels, samples=sheet).genes == ("NA", "007")
     assert Expression.of(cells, pseudotime=clock).genes == ("G1", "G2")
-    with pytest.raises(ValueError, match="--genes-in-rows is not for a file of pseudotimes"):
+    with pytest.raises(ValueError, match="genes_in_rows=True is not for a file of pseudotimes"):
         Expression.of(cells, pseudotime=clock, genes_in_rows=True)
 
 
-def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
-    text, sheet = TURNED.replace("8\n", "\n"), file(SHEET, "s.csv")
+def test_missing_levels_beside_a_sheet_are_filled_or_refused(write):
+    text, sheet = TURNED.replace("8\n", "\n"), write(SHEET, "s.csv")
     with pytest.raises(DataError, match=r"x\.tsv:3, column 's4': must be a number"):
-        Expression.of(file(text), samples=sheet, genes_in_rows=True)
+        Expression.of(write(text), samples=sheet, genes_in_rows=True)
     with pytest.warns(UserWarning, match="filled 1 of 8"):
-        found = Expression.of(file(text), samples=sheet, genes_in_rows=True, missing="interpolate")
+        found = Expression.of(write(text), samples=sheet, genes_in_rows=True, missing="interpolate")
     assert found.values[1, 1] == 2
 
 
@@ -112,9 +103,9 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
         ("x\ny\nz\n", SHEET, r"x\.tsv:1: must have a first row and a first column"),
     ],
 )
-def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, message):
+def test_levels_and_sheets_that_do_not_fit_are_refused(write, levels, sheet, message):
     with pytest.raises(DataError, match=message):
-        Expression.of(file(levels), samples=file(sheet, "s.csv"))
+        Expression.of(write(levels), samples=write(sheet, "s.csv"))
 
 
 @pytest.mark.parametrize(
@@ -128,27 +119,27 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, mess
         (CELLS.replace("8", "NA"), CLOCK, r"c\.csv:3, column 'c4': must be"),
     ],
 )
-def test_files_of_beeline_that_do_not_fit_are_refused(file, cells, clock, message):
+def test_files_of_beeline_that_do_not_fit_are_refused(write, cells, clock, message):
     with pytest.raises(DataError, match=message):
-        Expression.of(file(cells, "c.csv"), pseudotime=file(clock, "p.csv"))
+        Expression.of(write(cells, "c.csv"), pseudotime=write(clock, "p.csv"))
 
 
 WEIGHTS = ",PseudoTime2,PseudoTime1\nc1,0.5,1\nc2,1,3\nc3,0,1\nc4,1,0\n"
 
 
-def test_weights_say_how_far_cells_belong_to_lineages(file):
-    cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
-    found = Expression.of(cells, pseudotime=clock, lineage_weights=file(WEIGHTS, "w.csv"))
+def test_weights_say_how_far_cells_belong_to_lineages(write):
+    cells, clock = write(CELLS, "c.csv"), write(CLOCK, "p.csv")
+    found = Expression.of(cells, pseudotime=clock, lineage_weights=write(WEIGHTS, "w.csv"))
     assert found.times.tolist() == [0, 0.5, 0.1, 0.9]
     assert found.values[:, 0].tolist() == [1, (3 * 2 + 3) / 4, 1, 4]
     assert found.cells.tolist() == [1, 4, 0.5, 1]
     assert found.notes == ("5 cells were averaged to 4 samples, one for each time of a series.",)
 
 
-def test_the_corner_of_levels_says_nothing(file):
-    clock = file(CLOCK, "p.csv")
+def test_the_corner_of_levels_says_nothing(write):
+    clock = write(CLOCK, "p.csv")
     for corner in ("gene", "c1"):
-        assert Expression.of(file(corner + CELLS, "c.csv"), pseudotime=clock).genes == ("G1", "G2")
+        assert Expression.of(write(corner + CELLS, "c.csv"), pseudotime=clock).genes == ("G1", "G2")
 
 
 @pytest.mark.parametrize(
@@ -170,45 +161,45 @@ def test_the_corner_of_levels_says_nothing(file):
         ),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(file, weights, message):
+def test_weights_that_do_not_fit_are_refused(write, weights, message):
     with pytest.raises(DataError, match=message):
         Expression.of(
-            file(CELLS, "c.csv"),
-            pseudotime=file(CLOCK, "p.csv"),
-            lineage_weights=file(weights, "w.csv"),
+            write(CELLS, "c.csv"),
+            pseudotime=write(CLOCK, "p.csv"),
+            lineage_weights=write(weights, "w.csv"),
         )
 
 
-def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(file):
-    with pytest.raises(ValueError, match="--samples-sheet is the sheet of --samples"):
-        Expression.of(file(LEVELS), samples_sheet="design")
+def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(write):
+    with pytest.raises(ValueError, match="samples_sheet is the sheet of samples"):
+        Expression.of(write(LEVELS), samples_sheet="design")
 
 
-def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
-    sheet = file(SHEET.replace("series", "").replace("s1,a", "s1,"), "s.csv")
+def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(write):
+    sheet = write(SHEET.replace("series", "").replace("s1,a", "s1,"), "s.csv")
     with pytest.raises(DataError, match=r"s\.csv:3, column 2: every sample needs a series"):
-        Expression.of(file(LEVELS), samples=sheet, series_column="2")
+        Expression.of(write(LEVELS), samples=sheet, series_column="2")
 
 
-def test_a_time_above_the_samples_is_named_by_the_first_line(file):
-    turned = file("Time\t0\tx\t2\nG1\t1\t2\t3\nG2\t4\t5\t6\n")
+def test_a_time_above_the_samples_is_named_by_the_first_line(write):
+    turned = write("Time\t0\tx\t2\nG1\t1\t2\t3\nG2\t4\t5\t6\n")
     with pytest.raises(DataError, match=r"x\.tsv:1, column 3: must be a number, found 'x'"):
         Expression.of(turned, genes_in_rows=True)
 
 
-def test_a_first_column_of_names_offers_the_likeliest_reading_first(file):
-    path = file("who,A,B\na,1,5\nb,2,6\n")
+def test_a_first_column_of_names_offers_the_likeliest_reading_first(write):
+    path = write("who,A,B\na,1,5\nb,2,6\n")
     with pytest.raises(LayoutError, match="genes seem to stand in rows") as error:
         Expression.of(path)
     assert error.value.remedies == ({"genes_in_rows": True}, {"sample_column": "who"})
     with pytest.raises(LayoutError) as error:
-        Expression.of(file("who,series,A\na,x,1\nb,x,2\n"))
+        Expression.of(write("who,series,A\na,x,1\nb,x,2\n"))
     assert error.value.remedies == ({"sample_column": "who"}, {"genes_in_rows": True})
 
 
-def test_of_several_clocks_beside_names_the_first_is_offered(file):
+def test_of_several_clocks_beside_names_the_first_is_offered(write):
     with pytest.raises(LayoutError) as error:
-        Expression.of(file("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
+        Expression.of(write("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
     assert error.value.remedies[0] == {"sample_column": "who", "time_column": "Time_h"}
 
 
@@ -216,16 +207,16 @@ def test_of_several_clocks_beside_names_the_first_is_offered(file):
     ("text", "message"),
     [
         ("Time,A,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: gene names must be different"),
-        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give --ignore 2 "),
+        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give ignore='2' "),
     ],
 )
-def test_a_fault_of_a_table_is_reported_with_its_line(file, text, message):
+def test_a_fault_of_a_table_is_reported_with_its_line(write, text, message):
     with pytest.raises(DataError, match=message):
-        Expression.of(file(text))
+        Expression.of(write(text))
 
 
-def test_a_level_that_is_none_is_named_by_its_gene_and_sample_where_some_are_numbers(file):
-    turned = file("Time\t0\t1\t2\nG1\t7\tx\ty\nG2\t4\t5\t6\n")
+def test_a_level_that_is_none_is_named_by_its_gene_and_sample_where_some_are_numbers(write):
+    turned = write("Time\t0\t1\t2\nG1\t7\tx\ty\nG2\t4\t5\t6\n")
     with pytest.raises(DataError, match=r"x\.tsv:2, column '1': must be a number, found 'x'$"):
         Expression.of(turned, genes_in_rows=True)
 
@@ -242,17 +233,17 @@ def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypat
         Expression.of(tmp_path / "x.xlsx")
 
 
-def test_a_gene_called_as_a_column_of_the_sheet_is_named_with_the_line_of_the_header(file):
-    levels = file("\tA\ttime\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n")
+def test_a_gene_called_as_a_column_of_the_sheet_is_named_with_the_line_of_the_header(write):
+    levels = write("\tA\ttime\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n")
     with pytest.raises(DataError, match=r"x\.tsv:1: a gene must not be called time"):
-        Expression.of(levels, samples=file(SHEET, "s.csv"))
+        Expression.of(levels, samples=write(SHEET, "s.csv"))
 
 
-def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
-    one = file("Time\tA\n0h\t1\n2h\t3\n", "one.tsv")
+def test_of_several_files_the_first_says_which_genes_and_which_unit(write):
+    one = write("Time\tA\n0h\t1\n2h\t3\n", "one.tsv")
     two, other = (
-        file("Time\tA\n0\t1\n2\t3\n", "two.tsv"),
-        file("Time\tB\n0\t1\n2\t3\n", "other.tsv"),
+        write("Time\tA\n0\t1\n2\t3\n", "two.tsv"),
+        write("Time\tB\n0\t1\n2\t3\n", "other.tsv"),
     )
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*one\.tsv, but"):
         Expression.of([one, two, other])
@@ -262,13 +253,13 @@ def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
         Expression.of([one, two])
 
 
-def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
+def test_the_commands_take_every_layout_and_record_it(write, tmp_path):
     rows = [[f"G{g}", *(((3 * t + 5 * g + t * g) % 11) / 10 for t in range(12))] for g in range(4)]
     lines = [",".join(["", *(f"c{t}" for t in range(12))])]
     lines += [",".join(map(str, row)) for row in rows]
-    levels = file("\n".join(lines) + "\n", "x.csv")
-    sheet = file("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
-    clock = file(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
+    levels = write("\n".join(lines) + "\n", "x.csv")
+    sheet = write("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
+    clock = write(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
     for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
         message = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
         assert message.exit_code == 0, message.output
@@ -284,19 +275,19 @@ def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
         assert "--genes-in-rows True" not in page
 
 
-def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
-    one = file("Time\tA\tB\n0\t1\t2\n1\t3\t4\n", "one.tsv")
-    two = file("Time\tB\tA\n0\t6\t5\n1\t8\t7\n", "two.tsv")
+def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
+    one = write("Time\tA\tB\n0\t1\t2\n1\t3\t4\n", "one.tsv")
+    two = write("Time\tB\tA\n0\t6\t5\n1\t8\t7\n", "two.tsv")
     found = Expression.of([one, two])
     assert found.genes == ("A", "B")
     assert found.series == ("1: 1", "1: 1", "2: 1", "2: 1")
     assert found.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
-    named = file("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
+    named = write("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
     assert Expression.of([one, named]).series == ("1", "1", "x", "x")
-    result = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
+    result = write("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
     with pytest.warns(UserWarning, match=r"taken as never perturbed.*one\.tsv"):
         assert Expression.of([result, one]).perturbed.tolist() == [True, False, False, False]
-    other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
+    other = write("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
         Expression.of([one, other])
     with pytest.raises(DataError, match=r"one\.tsv: is given twice"):
@@ -324,7 +315,7 @@ def test_cells_of_10x_are_refused_with_what_makes_them_readable(tmp_path, name):
     with pytest.raises(DataError, match=r"as Cell Ranger .10x. writes it") as refused:
         Expression.of(path)
     assert reads in str(refused.value)
-    assert "with --time-column NAME" in str(refused.value)
+    assert "with time_column='NAME'" in str(refused.value)
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="must be a file, found a folder"):
         Expression.of(tmp_path / "empty")
@@ -344,12 +335,12 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    with pytest.warns(UserWarning, match="to name all by that, give --gene-column gene_id"):
+    with pytest.warns(UserWarning, match="to name all by that, give gene_column='gene_id'"):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
     with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
         assert Expression.of(path, gene_column="gene_name", **words).genes == names
-    with pytest.raises(DataError, match="no column 'gene' for --gene-column; did you mean"):
+    with pytest.raises(DataError, match="no column 'gene' for gene_column; did you mean"):
         Expression.of(path, gene_column="gene", **words)
     frame = pd.read_csv(path, sep="\t", keep_default_na=False)
     words["samples"] = pd.read_csv(sheet)
@@ -363,7 +354,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
 def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
     with pytest.raises(
-        ValueError, match="names genes that stand in rows: give --genes-in-rows too"
+        ValueError, match="is for genes that stand in rows: give genes_in_rows=True too"
     ):
         Expression.of(tmp_path / "x.tsv", gene_column="A")
 

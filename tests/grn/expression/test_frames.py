@@ -126,7 +126,7 @@ def test_missing_values_and_steady_samples_are_those_of_files():
             "DataFrame:5, column 'B': must be a finite",
         ),
         (lambda f: f.assign(Time="now"), "column 'Time': must be a number, found 'now'"),
-        (lambda f: f.rename(columns={"Time": "Timepoint"}), "--time-column Timepoint"),
+        (lambda f: f.rename(columns={"Time": "Timepoint"}), "time_column='Timepoint'"),
         (lambda f: f[["Time", "series"]], "must have a column for each gene"),
         (lambda f: f.head(0), "must have samples"),
     ],
@@ -254,7 +254,7 @@ def test_infer_says_what_it_takes(data):
 def test_an_option_that_is_not_there_or_not_for_these_data_is_named():
     with pytest.raises(TypeError, match="no option 'time_colum'; did you mean 'time_column'"):
         Expression.of(TIMED, time_colum="Time")
-    with pytest.raises(ValueError, match=r"^--layer is not for the DataFrame"):
+    with pytest.raises(ValueError, match=r"^layer is not for the DataFrame"):
         Expression.of(TIMED, layer="raw")
     with pytest.raises(TypeError, match=r"^ignore must be a name or several, found 3"):
         Expression.of(TIMED, ignore=3)
@@ -303,3 +303,22 @@ def test_a_frame_of_samples_in_rows_is_read(index, columns):
         np.random.default_rng(0).random((len(index), len(columns))), index=index, columns=columns
     )
     assert Expression.of(frame).genes == tuple(columns)
+
+
+def test_flags_and_names_of_several_levels_are_no_genes():
+    flags = pd.DataFrame({"Time": [0, 1], "A": [1.0, 2.0], "is_ok": [True, False]})
+    with pytest.raises(DataError, match=r"must be a number, found 'True'; .* ignore=\['is_ok'\]"):
+        Expression.of(flags)
+    several = pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([["a", "b"], ["x", "y"]]))
+    with pytest.raises(DataError, match="one name each, but data has 2 levels of names: join them"):
+        Expression.of(several)
+
+
+@pytest.mark.parametrize("index", [["liver", "heart", "brain"], ["umuC", "lexA", "recA"]])
+def test_numbered_genes_of_a_family_beside_named_samples_are_genes(index):
+    frame = pd.DataFrame(np.eye(3, 4) + 1, index, [f"HOXA{k}" for k in range(1, 5)])
+    if index[0] == "liver":
+        assert Expression.of(frame).genes == tuple(frame.columns)
+        return
+    with pytest.raises(DataError, match="its index seems to name genes"):
+        Expression.of(frame)

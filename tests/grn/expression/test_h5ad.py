@@ -126,9 +126,9 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         (
             {"obs": {"day": [0.0, 1, 0, 1]}},
             {},
-            "has no column time, but day may be one: give --time-column day, or --ignore day to",
+            "has no column time, but day may be one: give time_column='day', or ignore='day' to",
         ),
-        ({}, {"time_column": "day"}, "has no column 'day' for --time-column; it has Time, series"),
+        ({}, {"time_column": "day"}, "has no column 'day' for time_column; it has Time, series"),
         ({}, {"time_column": "note"}, "column 'note': must be a number, found 'x'"),
         ({"obs": OBS | {"Time": [np.inf] * 4}}, {}, "must hold finite times"),
         ({"levels": np.where(LEVELS == 9, np.nan, LEVELS)}, {}, "must hold finite numbers"),

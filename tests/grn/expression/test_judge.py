@@ -72,7 +72,7 @@ def test_columns_of_quality_control_are_left_out_and_reported(program, at, rng, 
     for name in OF_SAMPLES[program].split():
         table = course(rng)
         table.insert(at, name, np.round(rng.uniform(1, 9, len(table)), 3))
-        with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
+        with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give keep='{name}'"):
             assert Expression.of(write(table)).genes == NAMES
         assert set(Expression.of(write(table), keep=[name]).genes) == {*NAMES, name}
 
@@ -106,7 +106,7 @@ def test_numbers_unlike_those_of_genes_are_refused_with_both_readings(name, make
         return
     message, ways = refused(path)
     assert f"may be none ('{name}': " in message
-    assert f"give --ignore {name}, or if they are genes --keep {name}" in message
+    assert f"give ignore='{name}', or if they are genes keep='{name}'" in message
     assert ways == [{"ignore": (name,)}, {"keep": (name,)}]
     assert Expression.of(path, **ways[0]).genes == NAMES
     assert Expression.of(path, **ways[1]).genes == (name, *NAMES)
@@ -156,7 +156,7 @@ def test_levels_beside_results_are_read_without_them(rng, write):
     table = turned(levels(rng, 1), [f"s{t}" for t in TIMES])
     table = table.assign(log2FoldChange=0.5, padj=0.1, stat=2.0)
     message, ways = refused(write(table), genes_in_rows=True)
-    assert "give --ignore log2FoldChange --ignore padj --ignore stat, if the other" in message
+    assert "give ignore=['log2FoldChange', 'padj', 'stat'], if the other" in message
     assert len(Expression.of(write(table), genes_in_rows=True, **ways[0]).levels) == len(TIMES)
 
 
@@ -188,7 +188,7 @@ def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
     assert len(Expression.of(write(table), genes_in_rows=True, keep=["mw"]).levels) == 7
     with pytest.raises(ValueError, match="but mw may be none"):
         Expression.of(table.set_index("gene"), genes_in_rows=True)
-    with pytest.raises(ValueError, match="neither a column nor a row 'mv' for --keep; did you"):
+    with pytest.raises(ValueError, match="neither a column nor a row 'mv' for keep; did you"):
         Expression.of(write(table), genes_in_rows=True, keep=["mw", "mv"])
 
 
@@ -228,7 +228,7 @@ def test_a_gene_that_is_there_twice_under_two_names_is_pointed_out(rng, write, r
     assert Expression.of(write(table)).genes == NAMES
     assert "the same numbers" not in " ".join(str(one.message) for one in recwarn)
     table["Jun.1"] = table["Jun"]
-    with pytest.warns(UserWarning, match=r"two names \(Jun\.1 is Jun\), .* --ignore Jun\.1"):
+    with pytest.warns(UserWarning, match=r"two names \(Jun\.1 is Jun\), .* ignore='Jun\.1'"):
         assert Expression.of(write(table)).genes == (*NAMES, "Jun.1")
     assert Expression.of(write(table), ignore=("Jun.1",)).genes == NAMES
 
@@ -327,7 +327,7 @@ def test_no_door_takes_facts_of_samples_for_genes(door, rng, tmp_path, recwarn):
     assert set(read(keep=["total_reads"]).genes) == {*NAMES, "total_reads"}
     odd = table.rename(columns={"total_reads": "DepthM"})
     read = _doors(odd, tmp_path, "DepthM")[door]
-    with pytest.raises(ValueError, match=r"may be none .*give --ignore DepthM"):
+    with pytest.raises(ValueError, match=r"may be none .*give ignore='DepthM'"):
         read()
     assert read(ignore=["DepthM"]).genes == NAMES
 

@@ -1,4 +1,5 @@
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +40,9 @@ def looks(kind):
     return {
         "normalised to 1": raw / raw.max(),
         "beside a control": np.minimum(raw / raw.mean(axis=0) / 4, 2.0),
+        "mean log1p of cells": np.log1p(rng.poisson(np.minimum(raw, 200) / 90, (90, *SIZE))).mean(
+            axis=0
+        ),
         "RMA": np.clip(np.log2(raw) + 4, 4, 15),
         "log1p of counts": np.log1p(counts * (counts < 8000)),
         "raw counts": np.append(counts, [[600] * SIZE[1]], axis=0),
@@ -57,6 +61,7 @@ OTHER = {"levels": "log", "log": "levels", "counts": "levels"}  # of a doubtful 
 GUESSES = [
     ("normalised to 1", "levels", False),
     ("beside a control", "levels", False),
+    ("mean log1p of cells", "levels", True),
     ("RMA", "log", True),
     ("log1p of counts", "log", True),
     ("raw counts", "counts", True),  # of 12 genes
@@ -312,3 +317,16 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     wrong = CliRunner().invoke(app, ["check", str(path), "--scale", "ln"])
     assert wrong.exit_code == 2
     assert "scale must be one of levels, log, counts, found 'ln'" in wrong.stderr
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_logarithms_beside_small_levels_are_pointed_out(is_logged):
+    rng = np.random.default_rng(3)
+    levels = rng.lognormal(1, 1, 12) * rng.lognormal(0, 0.2, SIZE)
+    states = np.median(levels, axis=0) * rng.lognormal(0, 0.2, (4, 12))
+    states[:3, :3] += np.eye(3) * 8
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scale_like(table(levels, scale="levels"), np.log2(states + 1) if is_logged else states)
+    found = ["like logarithms of the unit" in str(one.message) for one in caught]
+    assert found == [True] * is_logged

@@ -68,8 +68,8 @@ def test_repeats_that_r_and_pandas_number_are_series(heads, times, n, rng, write
     with pytest.warns(UserWarning, match=f"{n} repeats of each time"):
         frame = Expression.of(table, genes_in_rows=True)
     for data in (found, frame):
-        assert list(data.pieces()) == [str(k + 1) for k in range(n)]
-        assert all(data.times[rows].tolist() == times for rows in data.pieces().values())
+        assert list(data.pieces) == [str(k + 1) for k in range(n)]
+        assert all(data.times[rows].tolist() == times for rows in data.pieces.values())
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_times_in_the_order_of_the_alphabet_are_one_series_and_reported(rng, wri
     both = pd.concat([table, table * 1.5 - table["Time"].max() * 0])
     with pytest.warns(UserWarning, match="read as 2 series, sorted by time"):
         twice = Expression.of(write(both.assign(Time=[0, 1, 2, 24, 4, 8] * 2)))
-    assert [twice.times[rows].tolist() for rows in twice.pieces().values()] == [[*TIMES]] * 2
+    assert [twice.times[rows].tolist() for rows in twice.pieces.values()] == [[*TIMES]] * 2
 
 
 def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides(rng, write):
@@ -99,7 +99,7 @@ def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides
     assert "x.tsv:8, column 'Time': times fall back to 5" in message
     assert "put a blank line before it" in message
     lines = text.splitlines(keepends=True)
-    assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces()) == 2
+    assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces) == 2
 
 
 UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8,1\n"
@@ -108,10 +108,10 @@ UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8
 def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
     path = write(UNPAIRED, "x.csv")
     message, ways = refused(path)
-    assert "give --replicates unpaired" in message
+    assert "give replicates='unpaired'" in message
     assert ways == [{"replicates": "unpaired"}, {"replicates": "average"}]
     apart, mean = (Expression.of(path, **way) for way in ways)
-    assert [apart.times[rows].tolist() for rows in apart.pieces().values()] == [
+    assert [apart.times[rows].tolist() for rows in apart.pieces.values()] == [
         [0, 2, 5], [0, 2, 5], [0, 2],
     ]  # fmt: skip
     assert apart.values[:3, 0].tolist() == [1.5, 4, 7]
@@ -193,7 +193,7 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
         {"ignore": ("Replicate",), "replicates": one} for one in ("unpaired", "average")
     ]
     found = Expression.of(path, samples=sheet, genes_in_rows=True, **ways[0])
-    assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]
+    assert [len(found.times[rows]) for rows in found.pieces.values()] == [6, 6, 6]
 
 
 @pytest.mark.parametrize("replicates", ["unpaired", "average"])
@@ -212,7 +212,7 @@ def test_conditions_of_masigpro_are_not_pooled(rng, write, replicates):
     assert way in ways
     found = Expression.of(path, samples=sheet, genes_in_rows=True, **way)
     of_cold = np.concatenate([
-        found.values[rows] for name, rows in found.pieces().items() if name.startswith("0/1")
+        found.values[rows] for name, rows in found.pieces.items() if name.startswith("0/1")
     ])  # fmt: skip
     assert of_cold.mean(axis=0) == pytest.approx(table.iloc[:, len(cells) // 2 :].mean(axis=1))
 
@@ -254,12 +254,12 @@ def averaged(text):
 REMEDIES = {
     "logarithm of 0": (
         LINES.replace("1.5", "-Inf"),
-        "the logarithm of 0 is -Inf: .* write NA and give --missing drop or --missing interp",
+        "the logarithm of 0 is -Inf: .* write NA and give missing='drop' or missing='interp",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "interpolate"}),
     ),
     "logarithm of 0, left out": (
         LINES.replace("1.5", "-Inf") + "3\t3\t1\t4\n",
-        "write NA and give --missing drop",
+        "write NA and give missing='drop",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "drop"}),
     ),
     "a gene twice, averaged": (
@@ -353,7 +353,7 @@ REMEDIES = {
     ),
     "a gene called as a label of a sheet": (
         "sample\tA\tB\tTime\ns1\t1\t2\t3\ns2\t2\t1\t5\n",
-        "a gene must not be called Time: rename it, or leave it out by --ignore Time",
+        "a gene must not be called Time: rename it, or leave it out by ignore='Time'",
         (lambda text: text.replace("Time", "Tim"), {}),
     ),
 }
@@ -402,13 +402,13 @@ ROW = "\t1\t2\n"
         (  # each replicate has one time, but the conditions have several
             "condition\treplicate",
             [("0", "a", "1"), ("1", "a", "2"), ("0", "b", "1"), ("1", "b", "2")],
-            "replicate makes series of one time each.*give --ignore replicate --replicates unpai",
+            "replicate makes series of one time each.*give ignore='replicate', replicates='unpai",
             [{"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")],
         ),
         (  # replicates that cannot be matched
             "replicate",
             [("0", "1"), ("0", "2"), ("1", "1"), ("1", "2"), ("2", "3")],
-            "nothing follows replicates from time to time, give --ignore replicate --replicates u",
+            "nothing follows replicates from time to time, give ignore='replicate', replicates='u",
             [{"ignore": ("replicate",), "replicates": "unpaired"}],
         ),
     ],
@@ -422,13 +422,13 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
     with pytest.raises(LayoutError, match=message) as refused:
         Expression.of(path)
     assert list(refused.value.remedies) == ways
-    assert len(Expression.of(path, **ways[0]).pieces()) == 2
+    assert len(Expression.of(path, **ways[0]).pieces) == 2
 
 
 def test_options_of_series_are_refused_for_steady_states(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("sample\tA\tB\n" + "".join(f"s{k}\t{k}\t{k * k}\n" for k in range(5)))
-    with pytest.raises(DataError, match="--replicates unpaired says how series are made: leave"):
+    with pytest.raises(DataError, match="replicates='unpaired' says how series are made: leave"):
         Expression.of(path, replicates="unpaired")
     data = Expression.of(path)
     with pytest.raises(ValueError, match=r"all samples are in steady state: leave it out"):
@@ -460,7 +460,7 @@ def test_conditions_above_a_row_of_times_are_no_genes(write):
     message, ways = refused(path)
     assert "a row of times stands below, so they seem to be samples" in message
     assert {"genes_in_rows": True} in ways
-    assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
+    assert len(Expression.of(path, genes_in_rows=True).pieces) == 2
 
 
 def test_a_column_of_units_is_refused(write):

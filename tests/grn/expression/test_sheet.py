@@ -28,70 +28,61 @@ TURNED = "gene,s1,s2,s3\nA,1,2,3\nB,4,5,6\nC,7,8,9\n"
 DREAM = "Time,A\n0,1\n1,2\n\n0,3\n1,4\n"
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text, name="x.csv"):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
-def test_a_turned_sheet_has_the_cells_of_the_other_direction_and_names_their_places(file):
-    sheet = open_sheet(file(TURNED)).turned("sample")
+def test_a_turned_sheet_has_the_cells_of_the_other_direction_and_names_their_places(write):
+    sheet = open_sheet(write(TURNED)).turned("sample")
     assert sheet.heads == ["sample", "A", "B", "C"]
     assert (list(sheet.cells(0)), list(sheet.cells(2))) == (["s1", "s2", "s3"], ["4", "5", "6"])
     assert sheet.numbers([1, 3]).tolist() == [[1, 7], [2, 8], [3, 9]]
-    assert str(sheet.error("is wrong", 1, 2)).endswith("x.csv:3, column 's2': is wrong")
+    assert str(sheet.error("is wrong", 1, 2)).endswith("x.tsv:3, column 's2': is wrong")
     assert sheet.name_of_row(1) == "column 3"
 
 
-def test_rows_are_taken_in_any_order_and_as_often_as_they_are_asked_for(file):
-    plain = open_sheet(file(TURNED)).take([2, 0, 2])
+def test_rows_are_taken_in_any_order_and_as_often_as_they_are_asked_for(write):
+    plain = open_sheet(write(TURNED)).take([2, 0, 2])
     assert list(plain.cells(0)) == ["C", "A", "C"]
     assert plain.numbers([1, 2]).tolist() == [[7, 8], [1, 2], [7, 8]]
-    assert str(plain.error("is wrong", 0, 1)).endswith("x.csv:4, column 's1': is wrong")
-    some = open_sheet(file(TURNED)).turned("").take([2, 0])
+    assert str(plain.error("is wrong", 0, 1)).endswith("x.tsv:4, column 's1': is wrong")
+    some = open_sheet(write(TURNED)).turned("").take([2, 0])
     assert some.numbers([1, 2, 3]).tolist() == [[3, 6, 9], [1, 4, 7]]
 
 
-def test_a_blank_line_parts_what_is_left_of_both_sides(file):
-    sheet = open_sheet(file(DREAM))
+def test_a_blank_line_parts_what_is_left_of_both_sides(write):
+    sheet = open_sheet(write(DREAM))
     assert [sheet.is_after_blank(i) for i in range(4)] == [False, False, True, False]
     some = sheet.take([1, 3])
     assert [some.is_after_blank(i) for i in range(2)] == [False, True]
 
 
-def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(file):
-    levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,9\n")
-    result = file("sample,time,series\ns4,0,x\ns3,1,x\ns2,0,y\ns1,1,\n", "s.csv")
+def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(write):
+    levels = write("sample,A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,9\n")
+    result = write("sample,time,series\ns4,0,x\ns3,1,x\ns2,0,y\ns1,1,\n", "s.csv")
     with pytest.raises(DataError, match=r"s\.csv:5, column 'series': every sample needs a series"):
         Expression.of(levels, samples=result)
 
 
-def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(file):
-    levels = file("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
-    result = file("sample,time\ns1,0\ns2,1\n", "s.csv")
+def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(write):
+    levels = write("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
+    result = write("sample,time\ns1,0\ns2,1\n", "s.csv")
     with pytest.warns(UserWarning, match="left out 1 samples: s3"):
         found = Expression.of(levels, samples=result, genes_in_rows=True)
     assert found.values.tolist() == [[1, 3], [2, 5]]
 
 
-def test_a_star_leaves_columns_of_a_time_course_out(file):
-    table = file("time,qc_a,A,B,QC_b\n0,1,1,5,1\n1,2,3,4,2\n")
+def test_a_star_leaves_columns_of_a_time_course_out(write):
+    table = write("time,qc_a,A,B,QC_b\n0,1,1,5,1\n1,2,3,4,2\n")
     assert Expression.of(table, ignore="qc*").genes == ("A", "B")
 
 
-def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(file):
-    levels = file("sample,A,B\ns1,1,2\ns2,3,4\n")
-    result = file("sample,time_h\ns1,0\ns2,6\n", "s.csv")
+def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(write):
+    levels = write("sample,A,B\ns1,1,2\ns2,3,4\n")
+    result = write("sample,time_h\ns1,0\ns2,6\n", "s.csv")
     assert Expression.of(levels, samples=result).notes == ("Times are in h, as the file says.",)
 
 
-def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(file):
-    levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
-    result = file("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
-    with pytest.raises(LayoutError, match="or give --series-column Donor; where") as error:
+def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(write):
+    levels = write("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
+    result = write("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
+    with pytest.raises(LayoutError, match="or give series_column='Donor'; where") as error:
         Expression.of(levels, samples=result)
     assert error.value.remedies[0] == {"series_column": ("Donor",)}
 
@@ -152,8 +143,8 @@ def test_a_small_file_of_very_many_columns_costs_little(tmp_path):
     assert int(memory) < 512 * 2**20
 
 
-def test_a_table_that_cannot_fit_into_memory_is_refused_by_its_shape(file, monkeypatch):
-    path = file("Time,A,B\n0,1,2\n1,2,5\n2,4,8\n")
+def test_a_table_that_cannot_fit_into_memory_is_refused_by_its_shape(write, monkeypatch):
+    path = write("Time,A,B\n0,1,2\n1,2,5\n2,4,8\n")
     size = 4 * 3 * (24 + 150 // 3)
     monkeypatch.setattr(input_size, "available_memory", lambda: size)
     assert len(Expression.of(path).genes) == 2
@@ -162,8 +153,8 @@ def test_a_table_that_cannot_fit_into_memory_is_refused_by_its_shape(file, monke
         Expression.of(path)
 
 
-def test_options_are_looked_for_by_reading_a_file_again_only_where_it_is_small(file, monkeypatch):
-    path = file(TURNED)
+def test_options_are_looked_for_by_reading_a_file_again_only_where_it_is_small(write, monkeypatch):
+    path = write(TURNED)
     with pytest.raises(LayoutError) as refused:
         Expression.of(path)
 

@@ -8,18 +8,6 @@ from grn_tvcs.expression.scales import on_scale
 from tvcs_core import DataError
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and give its path."""
-
-    def make(text, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return make
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -36,7 +24,7 @@ def test_without_a_time_all_samples_are_in_steady_state(write, text):
     assert data.genes == ("A", "B")
     assert data.steady_values.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
     assert data.values.shape == (0, 2)
-    assert data.pieces() == {}
+    assert data.pieces == {}
     assert data.perturbed is None
 
 

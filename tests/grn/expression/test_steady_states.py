@@ -20,16 +20,6 @@ def series():
     return Expression(np.full((2, 3), 0.5), [0, 1], ("1", "1"), GENES)
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def out(levels, changed, genes=GENES):
     """Steady states of knock-outs and, under the name "", of the wild type."""
     return SteadyStates(levels, changed, [gene != "" for gene in changed], genes)

@@ -1,30 +1,25 @@
 """Small faults of tables, each by its place and its own sentence; and what is no fault."""
 
+import warnings
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from grn_tvcs import Expression
+from grn_tvcs.cli.main import app
 from grn_tvcs.expression.formats.geo import is_series_matrix
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import gap_notes
 from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.user_warnings import in_python
 from tests.every_command import GEO
 from tvcs_core import DataError
 
 TWO = {"values": [[1.0, 2.0], [3.0, 5.0]], "times": [0.0, 1.0], "series": "aa", "genes": "GH"}
 SHEET = "sample,time,series\ns1,0,a\ns2,1,a\n"
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(content, name="x.tsv"):
-        content = content if isinstance(content, bytes) else content.encode()
-        (tmp_path / name).write_bytes(content)
-        return tmp_path / name
-
-    return write
 
 
 def test_flags_and_scales_of_an_expression_are_checked():
@@ -46,23 +41,23 @@ def test_parts_without_cells_count_as_one_cell_a_sample():
     assert _cells([plain, plain]) is None
 
 
-def test_cells_are_counted_where_pseudotimes_are_shared(file):
-    levels = file(",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n", "l.csv")
-    alone = file(",p\nc1,0\nc2,0.1\nc3,0.2\nc4,0.3\n", "p.csv")
+def test_cells_are_counted_where_pseudotimes_are_shared(write):
+    levels = write(",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n", "l.csv")
+    alone = write(",p\nc1,0\nc2,0.1\nc3,0.2\nc4,0.3\n", "p.csv")
     assert Expression.of(levels, pseudotime=alone).cells is None
-    shared = file(",p\nc1,0\nc2,0\nc3,0.2\nc4,0.2\n", "q.csv")
+    shared = write(",p\nc1,0\nc2,0\nc3,0.2\nc4,0.2\n", "q.csv")
     assert Expression.of(levels, pseudotime=shared).cells.tolist() == [2, 2]
 
 
-def test_a_list_of_paths_and_others_is_no_list_of_files(file):
+def test_a_list_of_paths_and_others_is_no_list_of_files(write):
     with pytest.raises(TypeError, match="found list"):
-        Expression.of([file("x"), 3])
+        Expression.of([write("x"), 3])
 
 
-def test_a_series_matrix_is_recognised_by_its_first_bytes(file):
-    assert is_series_matrix(file(GEO))
-    assert not is_series_matrix(file(b"\x1f\x8bjunk"))
-    assert Expression.of(file(GEO)).times.tolist() == [0, 1, 2]
+def test_a_series_matrix_is_recognised_by_its_first_bytes(write):
+    assert is_series_matrix(write(GEO))
+    assert not is_series_matrix(write(b"\x1f\x8bjunk"))
+    assert Expression.of(write(GEO)).times.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -79,27 +74,27 @@ def test_a_series_matrix_is_recognised_by_its_first_bytes(file):
         ),
     ],
 )
-def test_missing_parts_of_a_series_matrix_are_reported(file, text, message):
+def test_missing_parts_of_a_series_matrix_are_reported(write, text, message):
     with pytest.raises(DataError, match=message):
-        Expression.of(file(text))
+        Expression.of(write(text))
 
 
-def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(file):
-    table = open_sheet(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
+def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(write):
+    table = open_sheet(write("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
     with pytest.raises(DataError, match=r"its columns are '?name'?, '?A'?, '?B'?$"):
         without(table, ["zz"])
 
 
-def test_an_empty_name_is_named_by_its_line(file):
-    table = open_sheet(file("name\tA\nx\t1\n\t3\ny\t4\n"))
+def test_an_empty_name_is_named_by_its_line(write):
+    table = open_sheet(write("name\tA\nx\t1\n\t3\ny\t4\n"))
     with pytest.raises(DataError, match=r"x\.tsv:3, .*a cell must have a name"):
         rows_by_name(table, "cell")
 
 
-def test_samples_on_the_other_side_are_named_by_the_first_line(file):
-    sheet = file(SHEET, "s.csv")
-    with pytest.raises(DataError, match=r"x\.tsv:1.*leave --genes-in-rows out"):
-        Expression.of(file("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), samples=sheet, genes_in_rows=True)
+def test_samples_on_the_other_side_are_named_by_the_first_line(write):
+    sheet = write(SHEET, "s.csv")
+    with pytest.raises(DataError, match=r"x\.tsv:1.*leave genes_in_rows=True out"):
+        Expression.of(write("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), samples=sheet, genes_in_rows=True)
 
 
 def test_samples_with_gaps_are_counted_and_not_genes():
@@ -109,15 +104,58 @@ def test_samples_with_gaps_are_counted_and_not_genes():
     )
 
 
-def test_a_table_of_r_may_have_one_row(file):
-    assert open_sheet(file("a\tb\nr1\t1\t2\n")).heads == ["", "a", "b"]
+def test_a_table_of_r_may_have_one_row(write):
+    assert open_sheet(write("a\tb\nr1\t1\t2\n")).heads == ["", "a", "b"]
 
 
-def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(file):
-    table = open_sheet(file("a\tb\n1,234\t1,5\n2,5\t3,456\n")).grid.table
+def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(write):
+    table = open_sheet(write("a\tb\n1,234\t1,5\n2,5\t3,456\n")).grid.table
     assert table.rows[1] == ["1.234", "1.5"]
 
 
-def test_a_series_may_begin_at_the_time_where_the_one_before_ends(file):
+def test_a_series_may_begin_at_the_time_where_the_one_before_ends(write):
     text = "Time\tseries\tG\tH\n0\ta\t1\t2\n1\ta\t2\t3\n1\tb\t3\t1\n2\tb\t4\t2\n"
-    assert Expression.of(file(text)).times.tolist() == [0, 1, 1, 2]
+    assert Expression.of(write(text)).times.tolist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("give --ignore '5'\"'\"'-3'\"'\"' bias'; or", "give ignore=\"5'-3' bias\"; or"),
+        ("(or give --time-column NAME)", "(or give time_column='NAME')"),
+        ("no column 'a' for --ignore; it has", "no column 'a' for ignore; it has"),
+        ("--sheet is not for a DataFrame", "sheet is not for a DataFrame"),
+        ("give --keep a.", "give keep='a'."),
+        ("--ignore-me and --scale log stay", "--ignore-me and --scale log stay"),
+    ],
+)
+def test_options_of_the_command_line_are_keywords_in_python(message, words):
+    assert in_python(message) == words
+
+
+def test_python_names_keywords_and_the_command_options(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("Time,A,B\n0,1,2\n1,,3\n2,2,4\n")
+    with pytest.raises(DataError, match=r"give missing='drop' or missing='interpolate'$"):
+        Expression.of(path)
+    command = CliRunner().invoke(app, ["check", str(path)])
+    assert "give --missing drop or --missing interpolate" in command.stderr
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_replicated_conditions_in_one_network_are_named(alone, tmp_path):
+    rows = [
+        f"{t},{c},{r},{t + 1}.5,{3 - t}.5"
+        for c in ("wt", "cold")
+        for r in ((1,) if alone else (1, 2))
+        for t in (0, 1, 2)
+    ]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["Time,condition,replicate,A,B", *rows]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert Expression.of(path).n_series == (2 if alone else 4)
+        Expression.of(path, series_column=["condition", "replicate"])
+    found = [str(one.message) for one in caught if "conditions" in str(one.message)]
+    assert len(found) == (0 if alone else 1)
+    assert alone or "the series of 2 conditions (wt, cold) are taken as of one network" in found[0]

@@ -27,7 +27,7 @@ def test_times_and_series_are_one_for_each_sample():
     assert found.times.tolist() == [0, 1, 2, 4, 8] * 2
     assert np.array_equal(found.steady_values, LEVELS[[5, 11]])
     falling = Expression.of(LEVELS, gene_names=GENES, times=[*range(6)] * 2)
-    assert list(falling.pieces()) == ["1", "2"]  # as in a table
+    assert list(falling.pieces) == ["1", "2"]  # as in a table
 
 
 def test_infer_takes_what_expression_of_takes():

@@ -198,7 +198,7 @@ class TestForest:
         alphas = decay_rates(expression)
         for i, stream in enumerate(streams_by_name(expression.genes, np.random.default_rng(5))):
             x, y = [], []
-            for rows in expression.pieces().values():
+            for rows in expression.pieces.values():
                 for t in range(rows.start, rows.stop - 1):
                     now, then = expression.values[t, i], expression.values[t + 1, i]
                     dt = expression.times[t + 1] - expression.times[t]
@@ -233,7 +233,7 @@ class TestDecayRates:
         least = expression.values.min()
         for j in range(N):
             rates = []
-            for rows in expression.pieces().values():
+            for rows in expression.pieces.values():
                 x, t = list(expression.values[rows, j]), expression.times[rows]
                 high, low = max(max(x) - least, 1e-6), max(min(x) - least, 1e-6)
                 time = abs(t[x.index(max(x))] - t[x.index(min(x))])
@@ -358,7 +358,7 @@ def test_what_tigress_keeps_of_a_unit_does_not_grow_with_the_regulators(tmp_path
 
 @pytest.mark.parametrize("method", ["genie3", "dyngenie3", "tigress"])
 def test_the_order_of_samples_in_the_file_does_not_matter(expression, method):
-    rows = np.concatenate([np.arange(p.start, p.stop) for p in expression.pieces().values()][::-1])
+    rows = np.concatenate([np.arange(p.start, p.stop) for p in expression.pieces.values()][::-1])
     turned = Expression(
         expression.values[rows], expression.times[rows],
         tuple(expression.series[i] for i in rows), expression.genes,

@@ -11,9 +11,9 @@ from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.domain_check import TraitDistribution
 from grn_tvcs.evidence import hubs
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
-from grn_tvcs.methods import DEFAULT, METHODS
 from grn_tvcs.methods import combined as module
 from grn_tvcs.methods.combined import count_calibration_networks
+from grn_tvcs.methods.table import DEFAULT, METHODS
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules

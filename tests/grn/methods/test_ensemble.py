@@ -212,11 +212,11 @@ def test_stars_are_found_by_the_sum_too_and_other_networks_as_before(monkeypatch
         truth = Network.of(made.expression.genes, made.is_edge.astype(float))
         return score(infer(made.expression, "ensemble", resamples=20, rng=0), truth).aupr
 
-    tables = [(kind, k) for kind in ("flat", "star") for k in range(4)]
+    tables = [(kind, k) for kind in ("flat", "star") for k in range(2)]
     found = np.array([of(*table) for table in tables])
     monkeypatch.setattr(hubs, "STAR_SLOPE", 0.0)
     before = np.array([of(*table) for table in tables])
-    assert np.array_equal(found[:4], before[:4])
+    assert np.array_equal(found[:2], before[:2])
     assert (found >= before).all()
     assert (found - before).max() > 0.2
 
@@ -279,7 +279,7 @@ def test_methods_of_correlation_score_by_its_size_and_tell_its_sign(expression):
     slow = -W / np.sqrt(np.outer(W.diagonal(), W.diagonal()))
     partial = run("partial-correlation", expression, shrinkage=0.3)
     assert (partial.scores * partial.signs)[off] == pytest.approx(slow[off])
-    before = np.concatenate([np.arange(p.start, p.stop - 1) for p in expression.pieces().values()])
+    before = np.concatenate([np.arange(p.start, p.stop - 1) for p in expression.pieces.values()])
     slow = np.corrcoef(logs[before].T, logs[before + 1].T)[:8, 8:]
     lagged = run("lagged-correlation", expression)
     assert (lagged.scores * lagged.signs)[off] == pytest.approx(slow[off])

@@ -9,7 +9,7 @@ from grn_tvcs import Expression, SteadyStates, infer
 from grn_tvcs.combine import evidence_scores
 from grn_tvcs.evidence import correlation
 from grn_tvcs.evidence.decomposition import partial_information
-from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.prior import ListedEdges, Prior
 
 N_GENES, N_REGULATORS = 4000, 2

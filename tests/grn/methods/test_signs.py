@@ -83,7 +83,7 @@ def test_blocks_change_no_sign(made, monkeypatch):
 
 
 def test_one_series_and_steady_samples_support_no_sign(made):
-    rows = made.pieces()["01"]
+    rows = made.pieces["01"]
     one = Expression(
         made.values[rows], made.times[rows], made.series[rows], made.genes, scale="levels"
     )

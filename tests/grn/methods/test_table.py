@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import options_of
 from grn_tvcs.methods.table import NO_OPTIONS, Method
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices
@@ -24,7 +24,7 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
     assert method.function.__name__ == name.replace("-", "_")
     first = list(inspect.signature(method).parameters)[:3]
     assert first == ["expression", "rules", "rng"]
-    assert set(method.keywords) - set(NO_OPTIONS) == set(options_of(name)) == set(method.options)
+    assert set(method.keywords) - set(NO_OPTIONS) == set(method.options)
     assert method.takes_steady_states == ("steady" in inspect.signature(method).parameters)
     assert method.takes_prior == ("prior" in inspect.signature(method).parameters)
     assert method.about[0].endswith(".")
@@ -39,7 +39,7 @@ def test_the_help_names_every_method_with_its_hint():
 
 
 def test_the_table_loads_no_method():
-    code = "import sys, grn_tvcs.methods; print(*sys.modules)"
+    code = "import sys, grn_tvcs.methods.table; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not set(done.stdout.split()) & {"numpy", "numba", "sklearn", "grn_tvcs.methods.pcc"}
 
@@ -73,9 +73,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
     network = Network.of(made.genes, 1.0 - np.eye(3)).select_under_caps(Rules(max_edges=2))
-    message = methods_paragraph(
-        network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
-    )
+    message = methods_paragraph(network, Provenance(made, Rules(max_edges=2), name, seed=0))
     described = METHODS[name].describe(network, made)
     assert described in message
     assert cited(described)

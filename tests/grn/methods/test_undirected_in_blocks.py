@@ -9,7 +9,8 @@ from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
 from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.evidence.mutual_information import mutual_information as information_of
-from grn_tvcs.methods import METHODS, aracne
+from grn_tvcs.methods import aracne
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.digits import significant
 from tests.reference import rank_correlation
 

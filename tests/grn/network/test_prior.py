@@ -10,18 +10,6 @@ from tvcs_core import DataError
 GENES = ("A", "B", "C", "D")
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a list and give its path."""
-
-    def written(text, name="prior.tsv"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return written
-
-
 def edges(prior):
     """Weight and sign of every listed edge, by name."""
     return {
@@ -59,7 +47,7 @@ def test_what_does_not_count_is_one_warning(write):
         prior = read_prior(write("\n".join(rows)), GENES)
     assert edges(prior) == {"AB": (0.75, -1), "BC": (1, 0)}  # as sure of + as of -: not known
     assert (prior.n_listed, prior.n_edges) == (8, 2)
-    assert [str(one.message).partition("prior.tsv: ")[2] for one in seen] == [
+    assert [str(one.message).partition("x.tsv: ")[2] for one in seen] == [
         "of the prior edges 5 have a gene that is not in the table (X0 -> A, X1 -> A, X2 -> A, "
         "...); 1 are of a gene on itself (C); 3 are there again, and the larger weight counts "
         "(A -> B, A -> B, B -> C)"

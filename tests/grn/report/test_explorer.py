@@ -9,7 +9,8 @@ import pytest
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
 from grn_tvcs.held_out_series import split_for_folds
-from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import METHODS
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer
 from grn_tvcs.report.held_out import predicted
@@ -169,7 +170,7 @@ def test_predictions_are_in_the_units_of_the_table_and_names_may_be_in_another_o
     known = Network.of(("unmeasured", "B", "A", "C"), scores)
     found = predicted(levels, known, [1]).levels
     # The same on the scale of the model, taken back by hand.
-    offset, largest = options_of("tvcs")["log_offset"], levels.values.max(axis=0)
+    offset, largest = METHODS["tvcs"].options["log_offset"], levels.values.max(axis=0)
     inner = replace(levels, values=np.log(levels.values / largest + offset), scale="log")
     expected = np.exp(predicted(inner, known, [1]).levels) - offset
     there = ~np.isnan(found)
@@ -193,7 +194,7 @@ def test_a_report_is_small(genes, edges, most):
     """The size of the page for 10 series of 21 samples, with all that is known of edges."""
     known, expression, reference = made(genes, edges)
     html = render(
-        known, expression, Rules(), method="tvcs", source="x", command="x", reference=reference
+        known, Provenance(expression, Rules(), "tvcs"), source="x", command="x", reference=reference
     )
     assert len(html.encode()) < most
     data = json.loads(html.split('id="data">')[1].split("</script>")[0])

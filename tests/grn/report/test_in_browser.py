@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, read_network, score
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.report import render
 from tests.browser import violations
 
@@ -22,8 +23,9 @@ SETTLED = "html[data-ready=yes][data-layout=settled]"
 def written(folder, network, expression, **more):
     """A report as a file."""
     path = folder / "report.html"
-    words = {"method": "tvcs", "source": "x.tsv", "command": "grn-tvcs infer x.tsv"}
-    path.write_text(render(network, expression, Rules(), **words, **more), encoding="utf-8")
+    words = {"source": "x.tsv", "command": "grn-tvcs infer x.tsv"}
+    made = Provenance(expression, Rules(), "tvcs")
+    path.write_text(render(network, made, **words, **more), encoding="utf-8")
     return path
 
 

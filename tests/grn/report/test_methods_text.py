@@ -10,6 +10,7 @@ from grn_tvcs import METHODS, Rules, infer
 from grn_tvcs.combine.blend.blend import used_rankings
 from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.verdict import LEARNED_RANKING
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
@@ -43,7 +44,8 @@ def run(method, name, seed=1, **caps):
             **caps, **options,
         )  # fmt: skip
     message = methods_paragraph(
-        network, made.expression, network.provenance.rules, method=method, seed=0, steady=steady
+        network,
+        Provenance(made.expression, network.provenance.rules, method, seed=0, steady=steady),
     )
     return made, network, message
 
@@ -126,7 +128,7 @@ def test_signs_of_cells_are_beyond_noise(name):
     expression = draw_example(DESIGNS[name], "mid", 1).expression
     network = infer(expression, "pcc", rng=0, max_edges=8)
     network = network.replace(signs=np.ones(network.pairs.shape, np.int8))
-    message = methods_paragraph(network, expression, Rules(max_edges=8), method="pcc", seed=0)
+    message = methods_paragraph(network, Provenance(expression, Rules(max_edges=8), "pcc", seed=0))
     assert "partial correlation agreed with the method" in message
     assert ("the first beyond noise" in message) == (name == "cells")
 
@@ -137,7 +139,7 @@ def test_a_list_of_prior_edges_is_named_where_it_says_signs():
     prior = Prior(made.expression.genes, made.is_edge.astype(float), made.signs)
     network = infer(made.expression, prior=prior, rng=0, calibrate=0, max_edges=n)
     message = methods_paragraph(
-        network, made.expression, Rules(max_edges=n), method="combined", seed=0
+        network, Provenance(made.expression, Rules(max_edges=n), "combined", seed=0)
     )
     assert network.signs[network.selected].any()
     assert "the prior edges gave a sign" in message

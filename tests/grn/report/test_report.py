@@ -19,6 +19,7 @@ from grn_tvcs import (
     score,
     simulate,
 )
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
@@ -54,7 +55,10 @@ def page_of(expression, **caps):
     network = infer(expression, "tvcs", rng=0, **caps)
     rules = network.provenance.rules
     return render(
-        network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
+        network,
+        Provenance(expression, rules, "tvcs"),
+        source="x.tsv",
+        command="grn-tvcs infer x.tsv",
     )
 
 
@@ -129,7 +133,7 @@ def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expr
     genes = tuple(f"G{i}" for i in range(50))
     network = Network.of(genes, scores)
     x = Expression(np.random.default_rng(0).random((4, 50)), np.arange(4.0), ("s",) * 4, genes)
-    html = render(network, x, Rules(), method="tvcs", source="x.tsv", command="x")
+    html = render(network, Provenance(x, Rules(), "tvcs"), source="x.tsv", command="x")
     page = Page(html)
     assert page.data["genes"] == list(genes)
     edges = network.edges(selected_only=True)
@@ -157,12 +161,9 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
     network = infer(expression, rng=3, max_in_degree=2, max_edges=7, resamples=2)
     html = render(
         network,
-        expression,
-        Rules(2, None, 7),
-        method="tvcs",
+        Provenance(expression, Rules(2, None, 7), "tvcs", seed=3),
         source="x.tsv",
         command="grn-tvcs infer x.tsv --seed 3",
-        seed=3,
         scores=score(network, network),
     )
     text = " ".join(" ".join(Page(html).text).split())
@@ -212,11 +213,13 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
             data = Expression.of(tmp_path / "x.tsv", missing=missing)
         message = methods_paragraph(
             Network.of(data.genes, 1 - np.eye(3)),
-            data,
-            Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
-            method="tvcs",
-            seed=0,
-            steady=states(given),
+            Provenance(
+                data,
+                Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
+                "tvcs",
+                seed=0,
+                steady=states(given),
+            ),
         )
         expected = given | ({missing} - {"error"})
         assert {name for name, words in SAID.items() if words in message} == expected
@@ -258,7 +261,7 @@ def test_a_network_of_unknown_origin_has_no_caps(expression, tmp_path):
 def test_only_what_the_method_used_is_named(expression):
     on = expression.with_perturbation_until(200)
     network = infer(on, "pcc")
-    message = methods_paragraph(network, on, Rules(max_edges=4), method="pcc", seed=0)
+    message = methods_paragraph(network, Provenance(on, Rules(max_edges=4), "pcc", seed=0))
     assert "perturbation" not in message
 
 
@@ -271,7 +274,7 @@ def test_edges_of_knock_outs_differ_from_those_of_the_series(expression):
     ).select_top(20)
     n_told = int((network.selected & (codes == 2)).sum())
     html = render(
-        network, expression, Rules(max_edges=20), method="tvcs", source="x.tsv", command="x"
+        network, Provenance(expression, Rules(max_edges=20), "tvcs"), source="x.tsv", command="x"
     )
     page = Page(html)
     text = " ".join(" ".join(page.text).split())
@@ -317,7 +320,7 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     assert f"{network.stability[i, j]:.2f}" in page.text
     plain = Network.of(network.genes, network.scores).select_top(7)
     html = render(
-        plain, expression, Rules(max_edges=7), method="pcc", source="x.tsv", command="grn-tvcs"
+        plain, Provenance(expression, Rules(max_edges=7), "pcc"), source="x.tsv", command="grn-tvcs"
     )
     assert "Stability" not in html
     assert "stability" not in Page(html).data["edges"]
@@ -341,9 +344,7 @@ def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, coun
     network = infer(expression, rng=0, max_edges=count.n_edges, resamples=2)
     html = render(
         network,
-        expression,
-        Rules(max_edges=count.n_edges),
-        method="tvcs",
+        Provenance(expression, Rules(max_edges=count.n_edges), "tvcs"),
         source="x.tsv",
         command="grn-tvcs infer x.tsv",
         count=count,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, Rules, simulate
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.verdict import Verdict
 from grn_tvcs.report.data import support
 from grn_tvcs.report.report import render
@@ -53,7 +54,7 @@ def made(chances, n=10, **more):
 
 def page_of(network, expression):
     return render(
-        network, expression, Rules(max_edges=9), method="tvcs", source="x.tsv", command="infer"
+        network, Provenance(expression, Rules(max_edges=9), "tvcs"), source="x.tsv", command="infer"
     )
 
 

@@ -189,7 +189,7 @@ def test_the_design_of_an_example_is_the_one_it_was_drawn_for():
 def memory(made):
     """Median over the genes of the correlation of log levels with those of the sample before."""
     logs = log_levels(made.expression.values, 0.2, "levels")
-    pieces = made.expression.pieces().values()
+    pieces = made.expression.pieces.values()
     before, after = (
         np.concatenate([logs[rows][part] for rows in pieces])
         for part in (slice(None, -1), slice(1, None))

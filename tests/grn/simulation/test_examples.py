@@ -56,7 +56,7 @@ def test_tables_have_the_shapes_of_the_design(name, kind):
     design = DESIGNS[name]
     made = drawn(design, kind, 3)
     measured, n = made.expression, design.n_genes
-    lengths = [rows.stop - rows.start for rows in measured.pieces().values()]
+    lengths = [rows.stop - rows.start for rows in measured.pieces.values()]
     assert lengths == [design.n_points] * design.n_series
     assert len(measured.genes) == n
     assert measured.n_steady == design.n_steady
@@ -204,7 +204,7 @@ def test_cells_lie_along_pseudotime_and_count():
     design = DESIGNS["cells"]
     made = draw_example(design, "mid", 1).expression
     assert set(made.cells) == {5.0}
-    ends = [made.times[rows.stop - 1] - made.times[rows.start] for rows in made.pieces().values()]
+    ends = [made.times[rows.stop - 1] - made.times[rows.start] for rows in made.pieces.values()]
     whole = design.n_points * design.interval
     assert all(0.5 * whole < end < 1.3 * whole for end in ends)
 

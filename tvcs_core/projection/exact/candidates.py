@@ -99,8 +99,7 @@ class Instance:
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
     """Set the prices of groups with cap 0 to the value of their best entry."""
-    n, m = caps.rows.size, caps.cols.size
-    if np.count_nonzero(caps.rows) < n or np.count_nonzero(caps.cols) < m:
+    if not (caps.rows.all() and caps.cols.all()):
         prices.rows[caps.rows == 0], prices.cols[caps.cols == 0] = 0.0, 0.0
         table.close_duals(candidates, caps, prices)
 

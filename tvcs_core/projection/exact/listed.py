@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import ExactSolution, Instance, price_closed
+from tvcs_core.projection.exact.candidates import (
+    ExactSolution,
+    Instance,
+    price_closed,
+    scaled_gains,
+)
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.lists import flow as flows
 from tvcs_core.projection.kernels.lists import paths, scaling
-from tvcs_core.projection.kernels.lists.total import REACH, safe_step
+from tvcs_core.projection.kernels.lists.total import REACH, greedy_price, safe_step
 from tvcs_core.projection.kernels.prices import by_column
 from tvcs_core.projection.kernels.records import EntryList, Ints, Prices
 
@@ -44,19 +49,20 @@ class ListSearch:
         Number of prices of the total that were tried.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, least: float) -> None:
         (n, m), size, candidates = instance.shape, instance.open_size, instance.candidates
         self.turned = instance.row_capacity > instance.col_capacity
         row, col = np.empty((2, size), np.int32)
-        self.position = np.empty(size, np.int64)
-        listed = EntryList(row, col, self.position, np.empty(size))
-        grid = instance.grid._replace(nudged=False)
-        table.list_open(candidates, instance.caps, grid, listed, np.empty(n + 1, np.int64))
+        listed = EntryList(row, col, np.empty(size, np.int64), np.empty(size))
+        grid, start = instance.grid._replace(nudged=False), np.empty(n + 1, np.int64)
+        table.list_open(candidates, instance.caps, grid, least, listed, start)
+        size = int(start[n])
+        row, col, self.position, gains = listed = EntryList._make(x[:size] for x in listed)
         if self.turned:
             order = np.empty(size, np.int32)
             by_column(col, m, np.empty(m + 1, np.int64), order)
             self.position = self.position[order]
-            listed = EntryList(row[order], col[order], self.position, listed.gains[order])
+            listed = EntryList(row[order], col[order], self.position, gains[order])
         caps = [instance.caps.rows, instance.caps.cols]
         self.caps = np.concatenate(caps[::-1] if self.turned else caps)
         self.flow = flows.ListFlow(
@@ -82,7 +88,7 @@ class ListSearch:
         )
         self.pairs, self.free = np.empty((size + 1, 2), np.int64), np.empty(size, np.int32)
         self.units, self.steps = min(instance.caps.total, size), 0
-        self.is_binding = self.units < min(instance.row_capacity, instance.col_capacity)
+        self.is_binding = is_binding(instance)
 
     @property
     def missing(self) -> int:
@@ -208,13 +214,34 @@ def solve_list(
     instance: Instance, mask: NDArray[np.bool_], shape: tuple[int, ...]
 ) -> ExactSolution:
     """Return the best support of a list, with its prices; fills in `mask`, which must be empty."""
-    search = ListSearch(instance)
-    search.run()
+    least = likely_price(instance)
+    search, prices = searched(instance, least)
+    if least > 0.0 and prices.total <= least / instance.scale:
+        search, prices = searched(instance, 0.0)
     flow = search.flow
     row = flow.ends[:, 0]
     mask[search.position] = flow.spot[:, 0] < flow.start[row] + flow.load[row]
-    prices = search.prices(1.0 / (instance.grid.steps * instance.scale))
     price_closed(instance.candidates, instance.caps, prices)
     looks = int(search.search.looks[0])
     stats: dict[str, Any] = {"path": "paths", "steps": search.steps, "looks": looks}
     return ExactSolution(mask.reshape(shape), *prices, stats)
+
+
+def is_binding(instance: Instance) -> bool:
+    """Return whether the total is less than what the rows, and the columns, may keep."""
+    return instance.caps.total < min(instance.row_capacity, instance.col_capacity)
+
+
+def likely_price(instance: Instance) -> float:
+    """Return a likely lower bound on the price of the total; entries of less gain are not kept."""
+    if not is_binding(instance):
+        return 0.0
+    bits = scaled_gains(instance, instance.candidates.values).view(np.int64)
+    return float(np.int64(greedy_price(instance.candidates, instance.caps, bits)).view(np.float64))
+
+
+def searched(instance: Instance, least: float) -> tuple[ListSearch, Prices]:
+    """Return the search among entries whose gains are at least `least`, and its prices."""
+    search = ListSearch(instance, least)
+    search.run()
+    return search, search.prices(1.0 / (instance.grid.steps * instance.scale))

@@ -75,7 +75,7 @@ def listed_prices(instance: Instance) -> CoreBand:
     (n, m), size, none = instance.shape, instance.open_size, np.empty(0, np.int64)
     listed = EntryList(np.empty(size, np.int32), np.empty(size, np.int32), none, np.empty(size))
     rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
-    table.list_open(instance.candidates, instance.caps, instance.grid, listed, rows.start)
+    table.list_open(instance.candidates, instance.caps, instance.grid, 0.0, listed, rows.start)
     room = instance.caps._replace(total=instance.capacity)
     return sweep_list(listed, rows, col_lines(listed, m), zero_prices(n, m), room)
 

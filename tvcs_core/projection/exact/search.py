@@ -67,12 +67,13 @@ def solve_edges(
 ) -> ExactSolution:
     """Return the best support of a list of candidates; label -1 means no group."""
     size = values.size
-    row = np.where(row < 0, n_rows, row).astype(np.int32)
-    col = np.where(col < 0, n_cols, col).astype(np.int32)
+    row, col = row.astype(np.int32), col.astype(np.int32)
+    row[row < 0], col[col < 0] = n_rows, n_cols
     row_start, order = np.empty(n_rows + 2, np.int64), np.empty(size, np.int32)
     prices.by_column(row, n_rows + 1, row_start, order)
-    keys = np.asarray(key, np.int64)[order]
-    candidates = Candidates(values[order], row_start, col[order], keys, False, squared)
+    at: Any = slice(None) if (row[1:] >= row[:-1]).all() else order
+    keys, values = writeable(np.asarray(key, np.int64))[at], writeable(values)[at]
+    candidates = Candidates(values, row_start, col[at], keys, False, squared)
     # An extra row and column without limits hold the entries that are in no group.
     caps = Counts(
         np.append(row_caps, size).astype(np.int64),
@@ -81,7 +82,7 @@ def solve_edges(
     )
     result = solve(candidates, caps, values.shape)
     mask = np.empty(size, bool)
-    mask[order] = result.mask
+    mask[at] = result.mask
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
     return ExactSolution(mask, u, w, result.total_dual, result.stats)
 

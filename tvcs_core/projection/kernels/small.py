@@ -122,7 +122,7 @@ def list_lines(candidates, caps, grid, size):
     )
     rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
     cols = Lines(np.empty(m + 1, np.int64), np.empty(size, np.int32))
-    list_open(candidates, caps, grid, listed, rows.start)
+    list_open(candidates, caps, grid, 0.0, listed, rows.start)
     by_column(listed.col, m, cols.start, cols.order)
     return listed, rows, cols
 

@@ -67,8 +67,11 @@ def nudged_gains(candidates, grid, row, out):
 
 
 @kernel
-def list_open(candidates, caps, grid, listed, row_start):
-    """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,)."""
+def list_open(candidates, caps, grid, least, listed, row_start):
+    """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,).
+
+    Entries with gains below `least` are left out.
+    """
     values, start, columns = candidates.values, candidates.start, candidates.columns
     keys, nudged = candidates.keys, grid.nudged
     row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
@@ -85,6 +88,8 @@ def list_open(candidates, caps, grid, listed, row_start):
                 continue
             row[a], col[a] = r, c
             gains[a] = gain(values[e], grid.factor, candidates.squared)
+            if gains[a] < least:
+                continue
             if nudged:
                 gains[a] += coarse_tie(of_row, c, keys[e - shift]) * HASH_WEIGHT
             if position.size > 0:

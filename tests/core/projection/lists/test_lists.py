@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import linprog
 
+from tests.core.projection.test_exact import by_highs
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection.exact import listed, search, solve_edges
 
@@ -22,18 +22,6 @@ def random_list(rng, side, size, values="gauss"):
     """Return rows, columns and values of entries drawn anywhere in a square."""
     at = np.unique(rng.integers(0, side * side, size))
     return at // side, at % side, VALUES[values](rng, at.size)
-
-
-def best_sum(V, constraint):
-    """Return the largest sum of squares within the caps, by HiGHS."""
-    rows, cols = np.nonzero(np.ones(V.shape))
-    sums = [
-        rows[None] == np.arange(V.shape[0])[:, None],
-        cols[None] == np.arange(V.shape[1])[:, None],
-    ]
-    A = np.concatenate([*sums, np.ones((1, V.size), bool)]).astype(float)
-    caps = np.concatenate([constraint.row_caps, constraint.col_caps, [constraint.total]])
-    return -linprog(-np.square(V).ravel(), A_ub=A, b_ub=caps, bounds=(0, 1)).fun
 
 
 @pytest.fixture
@@ -65,7 +53,7 @@ def test_paths_keep_what_the_table_and_highs_keep(values, paths_only):
         assert np.array_equal(found.support.toarray(), project(V, constraint).support & (V != 0)), k
         assert certify(found).optimal, k
         if values != "huge and tiny":
-            best = best_sum(V, constraint)
+            best = by_highs(V * V, constraint.row_caps, constraint.col_caps, constraint.total)
             assert found.objective == pytest.approx(best, rel=1e-7, abs=1e-9), k
     assert len(paths_only) > 20
 
@@ -141,3 +129,51 @@ def test_a_row_that_has_no_group_takes_all_that_it_wants_at_once(paths_only):
     found = project(rng.normal(size=size), constraint)
     assert certify(found).optimal
     assert paths_only[0].stats["looks"] < 60 * size
+
+
+@pytest.mark.parametrize("values", ["gauss", "ties", "ones"])
+def test_of_several_entries_in_one_row_and_column_the_best_are_kept(values, paths_only):
+    rng = np.random.default_rng(6)
+    for k in range(40):
+        row_of, col_of = rng.integers(-1, 8, 150), rng.integers(-1, 20, 150)
+        caps, total = (int(rng.integers(1, 8)), int(rng.integers(1, 5))), int(rng.integers(1, 60))
+        constraint = TVCS.groups(row_of, col_of, row_caps=caps[0], col_caps=caps[1], total=total)
+        V = VALUES[values](rng, 150)
+        assert certify(project(V, constraint)).optimal, k
+        program = project(V, constraint, method="lp")
+        assert project(V, constraint).objective == pytest.approx(program.objective, rel=1e-9), k
+    assert len(paths_only) > 40
+
+
+@pytest.mark.parametrize("values", ["gauss", "ties", "ones"])
+def test_a_wrong_guess_of_the_price_of_the_total_changes_nothing(values, paths_only, monkeypatch):
+    rng = np.random.default_rng(5)
+    row, col, v = random_list(rng, 60, 1800, values)
+    V = sparse.coo_array((v, (row, col)), shape=(60, 60))
+    for cap, total in ((1, 20), (5, 150), (20, 600)):
+        constraint = TVCS.matrix((60, 60), row_caps=cap, col_caps=cap, total=total)
+        found = []
+        for guess in (0.0, 2.0**-20, 0.05, 0.1, 0.25):
+            monkeypatch.setattr(listed, "likely_price", lambda _, of=guess: of)
+            found.append(project(V, constraint))
+        assert all((other.support != found[0].support).nnz == 0 for other in found)
+        assert all(certify(other).optimal for other in found)
+
+
+@pytest.mark.parametrize("values", ["gauss", "ties"])
+def test_entries_below_the_price_of_the_total_are_left_out(values, paths_only, monkeypatch):
+    sizes, list_search = [], listed.ListSearch
+    rng = np.random.default_rng(7)
+
+    def searched(instance, least):
+        search = list_search(instance, least)
+        sizes.append(search.position.size)
+        return search
+
+    monkeypatch.setattr(listed, "ListSearch", searched)
+    row, col, v = random_list(rng, 200, 8000, values)
+    V = sparse.coo_array((v, (row, col)), shape=(200, 200))
+    found = project(V, TVCS.matrix((200, 200), row_caps=2, col_caps=2, total=150))
+    assert certify(found).optimal
+    assert len(sizes) == 1
+    assert sizes[0] < 0.3 * row.size

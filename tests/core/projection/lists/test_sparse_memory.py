@@ -57,22 +57,20 @@ def peak_memory(folder: Path, what: str, side: int, size: int) -> int:
     return int(ran.stdout.split("peak ")[1])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def kernels(tmp_path_factory):
-    """Compile the kernels apart from what is measured: that takes memory once per machine."""
-    for what in WHAT:
-        peak_memory(tmp_path_factory.mktemp("kernels"), what, 20_000, 20_000)
+def takes_less(limit: float, *problem) -> bool:
+    """Whether it stays below, at the latest in a second run: the first may compile kernels."""
+    return any(peak_memory(*problem) < limit for _ in range(2))
 
 
 @pytest.mark.parametrize("what", WHAT)
 @pytest.mark.skipif(sys.platform == "win32", reason="has no resource module")
 def test_memory_does_not_grow_with_the_shape(tmp_path, what):
     # A byte for every place of the shape would take 400 MB, a label for each 3 GB.
-    assert peak_memory(tmp_path, what, 20_000, 20_000) < 400e6
+    assert takes_less(400e6, tmp_path, what, 20_000, 20_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", WHAT)
 @pytest.mark.skipif(sys.platform == "win32", reason="has no resource module")
 def test_a_million_rows_and_columns_take_less_than_a_gigabyte(tmp_path, what):
-    assert peak_memory(tmp_path, what, 1_000_000, 1_000_000) < 1e9
+    assert takes_less(1e9, tmp_path, what, 1_000_000, 1_000_000)

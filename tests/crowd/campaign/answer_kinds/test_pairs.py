@@ -80,23 +80,23 @@ def test_the_vote_is_that_of_rank_on_the_exported_answers(campaign, tmp_path):
     assert any("not measured" in line for line in found.sentences)
 
 
-def test_gold_pairs_measure_the_claims_and_the_people(tmp_path):
+def test_gold_pairs_measure_the_claims_and_the_people(begin):
     gold = {f"{x} vs z{x}": x for x in ITEMS}
     lines = [(t, who, g if who != "cy" else f"z{g}") for t, g in gold.items() for who in PEOPLE]
-    with Campaign.create(
-        tmp_path / "c.db",
+    made = begin(
         workers=PEOPLE,
         tasks=TASKS,
         answer_kind="pairs",
         gold=gold,
         gold_answers=lines,
         min_quality=0.5,
-    ) as made:
-        quality = {w.name: w.quality for w in made.state().workers}
-        assert quality["ann"] == quality["bob"] > 0.8 > 0.5 > quality["cy"]
-        assert "below the minimum" in made.next("cy").reason
-        made.submit("ann", made.next("ann").task, "left")
-        assert "on 6 pairs of known order" in vote_by_kind(made.state()).sentences[-1]
+        qualities=None,
+    )
+    quality = {w.name: w.quality for w in made.state().workers}
+    assert quality["ann"] == quality["bob"] > 0.8 > 0.5 > quality["cy"]
+    assert "below the minimum" in made.next("cy").reason
+    made.submit("ann", made.next("ann").task, "left")
+    assert "on 6 pairs of known order" in vote_by_kind(made.state()).sentences[-1]
 
 
 def test_a_plan_asks_for_the_pairs_of_most_information_within_the_caps(campaign):
@@ -127,17 +127,15 @@ def test_next_hands_out_what_the_plan_gave_a_person_first(campaign):
     assert "plan" not in campaign.next("ann").reason
 
 
-def test_a_plan_keeps_to_money_and_to_the_cap_of_a_person(tmp_path):
+def test_a_plan_keeps_to_money_and_to_the_cap_of_a_person(begin):
     workers = [Worker("ann", 4, 2.0), Worker("bob", 20, 1.0)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=workers, tasks=TASKS, answer_kind="pairs", money=10.0
-    ) as made:
-        for name in ("ann", "bob", "bob"):
-            made.submit(name, made.next(name).task, "left")
-        found = made.plan(labels=12)
-        people = [name for name, _ in found.pairs]
-        assert people.count("ann") <= 3
-        assert 4.0 + 2.0 * people.count("ann") + people.count("bob") <= 10.0
+    made = begin(workers=workers, tasks=TASKS, answer_kind="pairs", money=10.0, qualities=None)
+    for name in ("ann", "bob", "bob"):
+        made.submit(name, made.next(name).task, "left")
+    found = made.plan(labels=12)
+    people = [name for name, _ in found.pairs]
+    assert people.count("ann") <= 3
+    assert 4.0 + 2.0 * people.count("ann") + people.count("bob") <= 10.0
 
 
 def test_a_plan_without_answers_says_what_to_do(campaign):

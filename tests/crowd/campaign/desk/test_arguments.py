@@ -1,11 +1,14 @@
 """Every method of a campaign refuses what cannot be by the argument's name, and changes nothing."""
 
+import shutil
+import sqlite3
+from contextlib import ExitStack, closing
+
 import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.change.payout import Payout
-from tests.crowd.campaign.store.test_both_stores import tables
 
 WRONG = [
     *(None, True, False, -1, 0, 2.5, float("nan"), float("inf"), 10**30, 10**400, b"x", object()),
@@ -83,30 +86,54 @@ ALSO = {
 @pytest.mark.parametrize(
     ("method", "argument"), [(method, given) for method, right in RIGHT.items() for given in right]
 )
-def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, begin):
-    campaign, refused = under_way(begin), 0
-    before = tables(campaign)
+def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, under_way):
+    campaign, path = under_way()
+    before, refused = rows(path), 0
     words = (argument, *ALSO.get(argument, ()))
     for wrong in WRONG:
         message = error_of(campaign, method, RIGHT[method] | {argument: wrong})
         if message is None:  # what it takes leaves a campaign that can be read
             campaign.review_tasks()
-            campaign = under_way(begin)
+            campaign, path = under_way()
         else:
             assert any(word in message for word in words), message
             assert "\n" not in message
             refused += 1
-        assert tables(campaign) == before
+        assert rows(path) == before
     assert refused > len(WRONG) / 2
 
 
-def under_way(begin):
-    """Ann has one task, bob has answered another."""
-    campaign = begin()
-    tasks = [campaign.next(name, now=1000.0).task for name in ("ann", "bob")]
-    assert tasks == ["t1", "t2"]
-    campaign.submit("bob", "t2", "1", now=1010.0)
-    return campaign
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A store in which Ann has one task, and Bob has answered another."""
+    path, workers = tmp_path_factory.mktemp("stored") / "c.db", {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+    with Campaign.create(
+        path, workers=workers, tasks=["t1", "t2", "t3"], qualities=workers
+    ) as campaign:
+        tasks = [campaign.next(name, now=1000.0).task for name in ("ann", "bob")]
+        assert tasks == ["t1", "t2"]
+        campaign.submit("bob", "t2", "1", now=1010.0)
+    return path
+
+
+@pytest.fixture
+def under_way(stored, tmp_path):
+    """Open one copy of that store after another; they are closed in the end."""
+    with ExitStack() as open_ones:
+        copies = (shutil.copy(stored, tmp_path / f"{k}.db") for k in range(len(WRONG) + 1))
+
+        def opened():
+            path = next(copies)
+            return open_ones.enter_context(Campaign(path)), path
+
+        yield opened
+
+
+def rows(path):
+    """Every row of every table of a store, read without the package."""
+    with closing(sqlite3.connect(path)) as store:
+        names = store.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {name: store.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}
 
 
 def error_of(campaign, method, given):

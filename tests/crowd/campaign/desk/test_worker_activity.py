@@ -67,23 +67,21 @@ def test_who_does_not_own_the_tables_goes_on_without_the_index(server, database)
             boss.execute("DROP ROLE tvcs_desk")
 
 
-def test_no_answer_is_read_but_in_the_index_and_for_gold_only_its_own(tmp_path):
+def test_no_answer_is_read_but_in_the_index_and_for_gold_only_its_own(begin):
     """Else 100,000 answers take the database five times as long."""
-    with Campaign.create(
-        tmp_path / "c.db", workers=QUALITIES, tasks=["t1"], qualities=QUALITIES
-    ) as campaign:
-        worker_activity.make_index(campaign.store)
-        read = (
-            worker_activity._given(1.0),
-            worker_activity._MIDDLE.statement,
-            answer_speed._SECONDS.statement,
-        )
-        for statement in read:
-            (step,) = [one for one in _plan(campaign, statement) if " pair " in f"{one} "]
-            assert step.split(" USING ")[1].startswith("COVERING INDEX pair_given")
-        for of_gold in (AMONG_OTHERS, RIGHT):
-            steps = _plan(campaign, of_gold)
-            assert not [step for step in steps if step.startswith("SCAN pair")]
+    campaign = begin(workers=QUALITIES, tasks=["t1"], qualities=QUALITIES)
+    worker_activity.make_index(campaign.store)
+    read = (
+        worker_activity._given(1.0),
+        worker_activity._MIDDLE.statement,
+        answer_speed._SECONDS.statement,
+    )
+    for statement in read:
+        (step,) = [one for one in _plan(campaign, statement) if " pair " in f"{one} "]
+        assert step.split(" USING ")[1].startswith("COVERING INDEX pair_given")
+    for of_gold in (AMONG_OTHERS, RIGHT):
+        steps = _plan(campaign, of_gold)
+        assert not [step for step in steps if step.startswith("SCAN pair")]
 
 
 def _plan(campaign, statement):

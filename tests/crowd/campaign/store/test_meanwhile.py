@@ -1,5 +1,6 @@
 """What others change between a worker's claim and their answer, on both stores."""
 
+import shutil
 import threading
 import time
 
@@ -22,8 +23,11 @@ GOLD_ANSWERS = [
 
 
 def of_gold(place):
-    """Three classes, a model fitted to gold, and one label less than it is fitted anew at."""
-    campaign = Campaign.create(
+    """Three classes, a model fitted to gold, and one label less than it is fitted anew at.
+
+    Returns the task that each worker has.
+    """
+    with Campaign.create(
         place,
         workers=[Worker(name, max_tasks=30, team="x" if name < "w2" else None) for name in NAMES],
         tasks=[Task(f"t{j:02d}", max_workers=5) for j in range(12)],
@@ -33,15 +37,34 @@ def of_gold(place):
         prior=[0.3, 0.3, 0.4],
         target=0.97,
         lease_seconds=300.0,
-    )
-    tasks = {name: campaign.next(name, now=1000.0).task for name in NAMES}
-    for k in range(FIRST_FIT - 1):
-        name = NAMES[k % len(NAMES)]
-        told_label = "abc"[(k * k) % 3]
-        tasks[name] = campaign.submit_and_next(name, tasks[name], told_label, now=1001.0 + k)[
-            1
-        ].task
-    return campaign, tasks
+    ) as campaign:
+        tasks = {name: campaign.next(name, now=1000.0).task for name in NAMES}
+        for k in range(FIRST_FIT - 1):
+            name, label = NAMES[k % len(NAMES)], "abc"[(k * k) % 3]
+            _, offer = campaign.submit_and_next(name, tasks[name], label, now=1001.0 + k)
+            tasks[name] = offer.task
+    return tasks
+
+
+@pytest.fixture(scope="module")
+def of_gold_once(server, tmp_path_factory):
+    """A file and a database with the campaign `of_gold`, to be copied, and who has which task."""
+    path = tmp_path_factory.mktemp("meanwhile") / "c.db"
+    held = of_gold(path)
+    assert of_gold(speed.new_database(server, "of_gold")) == held
+    yield path, held
+    with speed.psycopg_of(server) as connection:
+        connection.execute("DROP DATABASE of_gold WITH (FORCE)")
+
+
+@pytest.fixture
+def copied(of_gold_once, server, tmp_path):
+    """A copy of that file and of that database, and who has which task."""
+    path, held = of_gold_once
+    shutil.copy(path, tmp_path / "c.db")
+    yield (tmp_path / "c.db", speed.new_database(server, "copied", "of_gold")), held
+    with speed.psycopg_of(server) as connection:
+        connection.execute("DROP DATABASE copied WITH (FORCE)")
 
 
 # What the operator and others do, given a second `Campaign` of the store and who holds which task.
@@ -77,11 +100,11 @@ MEANWHILE = {
 
 
 @pytest.mark.parametrize("case", MEANWHILE)
-def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_path):
+def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, copied):
+    places, held = copied
     kept = []
-    for place in (tmp_path / "c.db", database):
-        campaign, held = of_gold(place)
-        with campaign, Campaign(place) as other:
+    for place in places:
+        with Campaign(place) as campaign, Campaign(place) as other:
             error_text = MEANWHILE[case](other, held)
             error_text.append(outcome(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
             error_text += [outcome(campaign, held, "next", (name,), 1321.0) for name in NAMES]

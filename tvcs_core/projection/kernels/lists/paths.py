@@ -212,34 +212,45 @@ def serve(first, flow, search, pairs, free, most):
     one that is not by a path.
     """
     start, order, load, cap, price = flow.start, flow.order, flow.load, flow.cap, flow.price
+    via = search.via
     limit, yes, none = search.looks[0] + most, np.bool_(True), np.int64(0)
     for i in range(first, cap.size):
         while load[i] < cap[i] and (price[i, 0] != 0 or price[i, 1] != 0):
             if search.looks[0] >= limit:
                 return i
-            # What the entries at full lines are worth at most; all that are free and worth more.
+            # What the entries at full lines are worth at most; all that are free and worth more. Of
+            # several entries at the same line the best is free, others wait for the next round.
             top, low_top, size = np.int64(0), np.int64(0), np.int64(0)
-            for turn in range(2):
-                for q in range(start[i] + load[i], start[i + 1]):
-                    e = np.int64(order[q])
-                    high, low, k = worth_of(e, i, flow)
-                    if not is_less(top, low_top, high, low):
-                        continue
-                    if turn == 0 and load[k] >= cap[k]:
-                        top, low_top = high, low
-                    elif turn == 1 and load[k] < cap[k]:
-                        pairs[size, 0], pairs[size, 1], free[size] = high, low, e
-                        size += 1
+            for q in range(start[i] + load[i], start[i + 1]):
+                high, low, k = worth_of(np.int64(order[q]), i, flow)
+                if load[k] < cap[k]:
+                    via[k] = -1
+                elif is_less(top, low_top, high, low):
+                    top, low_top = high, low
+            for q in range(start[i] + load[i], start[i + 1]):
+                e = np.int64(order[q])
+                high, low, k = worth_of(e, i, flow)
+                if load[k] >= cap[k] or not is_less(top, low_top, high, low):
+                    continue
+                at = np.int64(via[k])
+                if at < 0:
+                    at, via[k], size = size, size, size + 1
+                elif is_less(high, low, pairs[at, 0], pairs[at, 1]):
+                    top, low_top = high, low
+                    continue
+                elif is_less(top, low_top, pairs[at, 0], pairs[at, 1]):
+                    top, low_top = pairs[at, 0], pairs[at, 1]
+                pairs[at, 0], pairs[at, 1], free[at] = high, low, e
             room = cap[i] - load[i]
             if size > room:
                 put_pair_in_place(pairs, size, room - 1)
-                top, low_top = pairs[room - 1, 0], pairs[room - 1, 1]
+                if is_less(top, low_top, pairs[room - 1, 0], pairs[room - 1, 1]):
+                    top, low_top = pairs[room - 1, 0], pairs[room - 1, 1]
             price[i, 0], price[i, 1] = top, low_top
             for q in range(size):
                 e = np.int64(free[q])
                 high, low, k = worth_of(e, i, flow)
-                fits = load[i] < cap[i] and load[k] < cap[k]
-                if fits and not is_less(high, low, top, low_top):
+                if load[i] < cap[i] and not is_less(high, low, top, low_top):
                     move(e, flow, yes)
             search.looks[0] += start[i + 1] - start[i]
             if size < room and is_less(none, none, top, low_top):

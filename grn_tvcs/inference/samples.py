@@ -1,4 +1,4 @@
-"""Steady-state samples: methods that need series, use both kinds of samples, or give no direction.
+"""The samples that a method uses: series, steady states or both; what they cannot show.
 
 A steady-state sample is no step: it shows how levels correlate, not which change comes first. Lags
 are therefore known from series only, and symmetric methods give no direction.
@@ -14,6 +14,7 @@ from grn_tvcs.methods.table import METHODS
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
 
+MIN_STEPS = 6  # steps from sample to sample and steady-state samples; with fewer a warning
 MIN_SAMPLES = 3  # over two samples, the correlation of any two genes is 1 or -1
 
 
@@ -38,17 +39,31 @@ def refuse_unsuited(expression: Expression, method: str) -> None:
         )
 
 
-def used_by(expression: Expression, method: str) -> Expression:
-    """Return the samples that the method uses; warn of ignored ones, refuse unsuited data."""
+def used_by(expression: Expression, method: str, *, calibrates: bool = False) -> Expression:
+    """Return the samples that the method uses; warn of ignored and few ones, refuse unsuited data.
+
+    If networks are to be simulated, few steps are refused.
+    """
     refuse_unsuited(expression, method)
-    if METHODS[method].uses_steady_samples or expression.steady_values is None:
+    if not METHODS[method].uses_steady_samples and expression.n_steady:
+        both = ", ".join(name for name, m in METHODS.items() if m.uses_steady_samples)
+        warn_user(
+            f"{method} uses only time series and ignores {expression.n_steady} steady-state "
+            f"samples; methods that use both: {both}"
+        )
+        expression = expression.of_series()
+    n_steps, n_rest = expression.n_steps, expression.n_steady
+    if n_steps + n_rest >= MIN_STEPS:
         return expression
-    both = ", ".join(name for name, m in METHODS.items() if m.uses_steady_samples)
-    warn_user(
-        f"{method} uses only time series and ignores {expression.n_steady} steady-state samples; "
-        f"methods that use both: {both}"
-    )
-    return expression.of_series()
+    kinds = {"steps from sample to sample": n_steps, "steady-state samples": n_rest}
+    found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
+    if calibrates:
+        raise ValueError(
+            f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
+            "or calibrate=0 (--calibrate off)"
+        )
+    warn_user(f"{found} are too few to tell regulators apart")
+    return expression
 
 
 def unknowable(expression: Expression, method: str) -> str | None:

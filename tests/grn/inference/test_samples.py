@@ -10,7 +10,7 @@ from grn_tvcs import METHODS, Expression, Rules, choose_edges, infer, simulate
 from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.random_forest import importances
 from grn_tvcs.evidence.rate_trees import decay_rates
-from grn_tvcs.methods.steady_samples import need_no_time, unknowable
+from grn_tvcs.inference.samples import need_no_time, unknowable
 
 FEW = {"combined": {"resamples": 4, "calibrate": 1}, "tvcs": {"resamples": 4}}
 NEED_NONE = tuple(need_no_time().split(", "))
@@ -87,7 +87,7 @@ def test_dyngenie3_learns_decay_from_steady_samples_one_by_one(both):
     for i, stream in enumerate(streams_by_name(both.genes, np.random.default_rng(5))):
         x = [level.tolist() for level in both.steady_values]
         y = [alphas[i] * level[i] for level in both.steady_values]
-        for rows in both.pieces().values():
+        for rows in both.pieces.values():
             for t in range(rows.start, rows.stop - 1):
                 change = both.values[t + 1, i] - both.values[t, i]
                 x.append(both.values[t].tolist())

@@ -12,7 +12,6 @@ from grn_tvcs import (
     score,
     simulate,
 )
-from grn_tvcs.methods import options_of
 from grn_tvcs.network.rules import BY_VERDICT, Rules
 from grn_tvcs.network.rules import FEW as FEW_EDGES
 
@@ -26,7 +25,7 @@ def taken(expression, order, series=None):
     """The same measurements with genes, and perhaps series, in another order."""
     rows = np.arange(len(expression.times))
     if series is not None:
-        pieces = list(expression.pieces().values())
+        pieces = list(expression.pieces.values())
         rows = np.concatenate([rows[pieces[s]] for s in series])
     return Expression(
         expression.values[np.ix_(rows, order)],
@@ -180,7 +179,7 @@ def test_an_unknown_option_is_refused_with_what_there_is(made):
         infer(made.expression, "tvcs", sample=3)
     with pytest.raises(TypeError, match="pcc does not take 'resamples'; its options: none"):
         infer(made.expression, "pcc", resamples=3)
-    assert options_of("tvcs")["parts"] == "both"
+    assert METHODS["tvcs"].options["parts"] == "both"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import CLOSE, Pairs, reversed_ways, undirected_pairs
 
 if TYPE_CHECKING:
-    from grn_tvcs.methods.inputs import Inputs
+    from grn_tvcs.inference.inputs import Inputs
 
 
 def without_direction(pairs: Pairs, inputs: Inputs, method: str) -> NDArray[np.bool_] | None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer
-from grn_tvcs.methods.directions import describe_undirected, without_direction
-from grn_tvcs.methods.inputs import Inputs
+from grn_tvcs.inference.directions import describe_undirected, without_direction
+from grn_tvcs.inference.inputs import Inputs
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.methods_text import methods_paragraph
 
@@ -38,7 +39,7 @@ def test_at_rest_a_pair_is_one_edge(at_rest, method):
     assert pairs == {frozenset("AB"), frozenset("CD")}
     assert network.n_undirected == 2
     assert describe_undirected(network).startswith("2 of the 2 selected edges are undirected")
-    text = methods_paragraph(network, at_rest, Rules(2), method=method, seed=0)
+    text = methods_paragraph(network, Provenance(at_rest, Rules(2), method, seed=0))
     assert "2 of the 2 selected edges are undirected" in text
 
 
