@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.display import summary
-from tvcs_core.files.tables import write_table
+from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.streams import stream
 
 DECIMALS = 4  # of a quality
@@ -185,7 +185,7 @@ def write_crowd(crowd: Crowd, folder: Path, *, full_answers: bool = False) -> No
     """
     workers, tasks = crowd.quality.workers, crowd.quality.tasks
     rows = [[w, *row] for w, row in zip(workers, crowd.quality.values.tolist(), strict=True)]
-    write_table(folder / "quality.csv", ["worker", *tasks], rows, ",")
+    write_csv(folder / "quality.csv", ["worker", *tasks], rows)
     if crowd.gold:
         _write_labels(folder / "gold.csv", crowd.gold, crowd.gold_labels)
         _write_answers(folder / "answers.csv", workers, crowd.gold, crowd.gold_answers)
@@ -195,7 +195,7 @@ def write_crowd(crowd: Crowd, folder: Path, *, full_answers: bool = False) -> No
 
 
 def _write_labels(path: Path, tasks: tuple[str, ...], labels: NDArray[np.int64]) -> None:
-    write_table(path, ["task", "label"], list(zip(tasks, labels.tolist(), strict=True)), ",")
+    write_csv(path, ["task", "label"], list(zip(tasks, labels.tolist(), strict=True)))
 
 
 def _write_answers(
@@ -206,7 +206,7 @@ def _write_answers(
         for j, task in enumerate(tasks)
         for i, worker in enumerate(workers)
     ]
-    write_table(path, ["task", "worker", "label"], rows, ",")
+    write_csv(path, ["task", "worker", "label"], rows)
 
 
 def _numbered(prefix: str, count: int) -> tuple[str, ...]:

@@ -61,8 +61,7 @@ class ModelPlan:
     def row(self, *, is_confirmed: bool | None) -> list[Any]:
         """Return the row of `PLAN_COLUMNS`; `is_confirmed` is None without a required share."""
         confirmed = "" if is_confirmed is None else ("yes" if is_confirmed else "no")
-        cost = "" if self.cost is None else self.cost
-        counts = [self.above, self.by_models, self.by_people, self.people, cost]
+        counts = [self.above, self.by_models, self.by_people, self.people, self.cost]
         return [*counts, self.right.share, self.right.low, self.right.high, confirmed]
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, write_answers
-from tvcs_core.files.tables import write_table
+from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.streams import stream
 
 FAMILIES = (3, 2)  # members of each
@@ -239,21 +239,21 @@ def write_models(crowd: MixedCrowd, folder: Path, *, full_answers: bool = False)
         else [w, "person", "", PERSON_COST]
         for w in crowd.answers.workers
     ]
-    write_table(folder / "workers.csv", ["worker", "kind", "family", "cost"], rows, ",")
+    write_csv(folder / "workers.csv", ["worker", "kind", "family", "cost"], rows)
     tasks = crowd.open_tasks
     given = crowd.of(models=True, tasks=crowd.answers.tasks) | crowd.of(
         models=False, tasks=crowd.gold
     )
     pairs = zip(crowd.answers.select(given).rows(), crowd.confidence[given].tolist(), strict=True)
-    stated = [[*row, "" if np.isnan(c) else c] for row, c in pairs]
-    write_table(folder / "answers.csv", ["task", "worker", "label", "confidence"], stated, ",")
+    stated = [[*row, c] for row, c in pairs]
+    write_csv(folder / "answers.csv", ["task", "worker", "label", "confidence"], stated)
     if crowd.gold:
         known = [(task, crowd.truth[task]) for task in crowd.gold]
-        write_table(folder / "gold.csv", ["task", "label"], known, ",")
+        write_csv(folder / "gold.csv", ["task", "label"], known)
     good = [[name, *[crowd.quality[name]] * len(tasks)] for name in crowd.people]
-    write_table(folder / "quality.csv", ["worker", *tasks], good, ",")
+    write_csv(folder / "quality.csv", ["worker", *tasks], good)
     if full_answers:
         labels = [(task, crowd.truth[task]) for task in tasks]
-        write_table(folder / "labels.csv", ["task", "label"], labels, ",")
+        write_csv(folder / "labels.csv", ["task", "label"], labels)
         chosen = crowd.of(models=False, tasks=tasks)
         write_answers(folder / "recorded.csv", crowd.answers.select(chosen))

@@ -29,8 +29,7 @@ def labels(store: Store) -> tuple[list[str], list[list[Any]]]:
             from crowd_tvcs.campaign.read_state import read_state
 
             if (votes := vote_by_kind(read_state(connection, settings))) is not None:
-                cells = [["" if one is None else one for one in row] for row in votes.rows]
-                return list(votes.columns), cells
+                return list(votes.columns), [list(row) for row in votes.rows]
         rows = connection.execute(_LABELS).all()
     return list(LABEL_COLUMNS), [
         [row.name, kind.show(row.label, row.name), row.confidence, row.answers]

@@ -333,7 +333,7 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("minutes", "1", "5 MIN", "must be a number of minutes without a unit, found '5 MIN'"),
         ("minutes", "1", '"1,5"', "without a unit, found '1,5'; that is a decimal comma"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
-        ("minutes", "1", "5 DAY", "must be a finite number >= 0, found '5 DAY'"),
+        ("minutes", "1", "5 DAY", "must be a number of minutes without a unit, found '5 DAY'"),
         ("cost", "1", '"0,01 €"', "found '0,01 €'; that is a decimal comma: write 0.01, or save"),
     ],
 )
