@@ -4,7 +4,6 @@ import pytest
 
 from benchmarks.speed import campaign as speed
 from tests.crowd.real_studio import running
-from tests.makers.campaigns import making
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +34,8 @@ def real_studio(tmp_path_factory):
 @pytest.fixture
 def begin(tmp_path):
     """Make a campaign of three workers and three tasks, or of what is given; closed in the end."""
+    from tests.makers.campaigns import making  # which needs SQLAlchemy
+
     workers = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
     usual = {"workers": workers, "tasks": ["t1", "t2", "t3"], "qualities": workers}
     with making(tmp_path, **usual) as begin:

@@ -227,6 +227,7 @@ def check(plan, seed, *, is_tight=True):
     assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
     proof = found.certificate
     if proof.leaves:
+        assert any(leaf.branches for leaf in proof.leaves)
         branches = json.loads(json.dumps({"leaves": found.branches()}))
         assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
     assert min(*found.prices, found.budget_price) >= 0.0

@@ -4,13 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.methods import Method
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.what_if import steps, what_if
+from tests.makers.commands import crowd_tvcs
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,7 @@ def command(tmp_path):
     (tmp_path / "q.csv").write_text("worker,t1,t2\nann,0.9,0.6\nbob,0.7,0.8\n")
 
     def run(*words):
-        return CliRunner().invoke(app, ["what-if", str(tmp_path / "q.csv"), *words])
+        return crowd_tvcs("what-if", tmp_path / "q.csv", *words)
 
     return run
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import (
     Expression,
@@ -19,10 +18,10 @@ from grn_tvcs import (
     simulate,
     write_expression,
 )
-from grn_tvcs.cli.main import app
 from grn_tvcs.edge_count import best_count, choose_edges
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.held_out_series import fold_numbers, held_out_gains, split_for_folds
+from tests.makers.commands import grn_tvcs
 from tvcs_core.engines import Processes, Serial, Threads
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +180,7 @@ WORDS = ["--max-edges", "auto", "--method", "tvcs", "--option", "resamples=6"]
 
 def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["infer", str(table), "--out", str(out), *WORDS])
+    done = grn_tvcs("infer", table, "--out", out, *WORDS)
     assert done.exit_code == 0, done.stderr
     record = json.loads((out / "run.json").read_text())
     count = record["edge_count"]
@@ -212,7 +211,7 @@ def test_folds_and_halves_share_one_queue_folds_first(table, tmp_path, monkeypat
     words = ["--max-edges", "auto", "--method", method]
     words += ["--option", "resamples=6"] if few else []
     out = tmp_path / "out"
-    ended = CliRunner().invoke(app, ["infer", str(table), "--out", str(out), *words])
+    ended = grn_tvcs("infer", table, "--out", out, *words)
     assert ended.exit_code == 0, ended.stderr
     with_folds = [found for found in asked if "folds" in found]  # each fold asks for halves too
     assert [list(dict.fromkeys(found)) for found in with_folds] == [names]
@@ -249,12 +248,12 @@ def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):
     )
     assert ended.returncode == 130, ended.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".resume"]
-    other = CliRunner().invoke(app, [*words, "--resume", "--seed", "4"])
+    other = grn_tvcs(*words, "--resume", "--seed", "4")
     assert other.exit_code == 2
     assert "is of a run with other seed; give --force" in other.stderr
-    assert CliRunner().invoke(app, [*words, "--resume"]).exit_code == 0
+    assert grn_tvcs(*words, "--resume").exit_code == 0
     words[3] = str(tmp_path / "whole")
-    assert CliRunner().invoke(app, words).exit_code == 0
+    assert grn_tvcs(*words).exit_code == 0
     names = {path.name for path in (tmp_path / "whole").iterdir()}
     assert names == {path.name for path in (tmp_path / "out").iterdir()}
     for name in names:
@@ -264,9 +263,7 @@ def test_an_interrupted_choice_goes_on_with_the_same_bytes(table, tmp_path):
 
 def test_what_is_no_number_of_edges_is_refused(table, tmp_path):
     for word, message in (("many", "must be an integer >= 0 or auto"), ("-1", "must be >= 0")):
-        done = CliRunner().invoke(
-            app, ["infer", str(table), "--out", str(tmp_path / "out"), "--max-edges", word]
-        )
+        done = grn_tvcs("infer", table, "--out", tmp_path / "out", "--max-edges", word)
         assert done.exit_code == 2
         assert message in done.stderr
     assert not (tmp_path / "out").exists()

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import choose_edges, infer, simulate, write_expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.combine import calibration
 from grn_tvcs.stability import units
 from tests.core.engines.clusters import LocalCluster
+from tests.makers.commands import grn_tvcs
 from tvcs_core.command.progress import Progress
 from tvcs_core.engines import Processes, Serial, Threads
 from tvcs_core.engines.address import Address
@@ -121,7 +120,7 @@ def test_options_that_cannot_be_are_refused_before_the_work(words, message, data
     write_expression(data, tmp_path / "data.tsv")
     out = tmp_path / "out"
     words = ["infer", str(tmp_path / "data.tsv"), "--out", str(out), *words]
-    done = CliRunner().invoke(app, words)
+    done = grn_tvcs(*words)
     assert done.exit_code == 2
     assert message in done.stderr
     assert not out.exists()
@@ -140,12 +139,12 @@ def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
     of_tvcs = [*words, "resamples=4", "--method", "tvcs"]
     with monkeypatch.context() as patched:
         patched.setattr("grn_tvcs.cli.work.Progress", Interrupted)
-        assert CliRunner().invoke(app, of_tvcs).exit_code == 130
+        assert grn_tvcs(*of_tvcs).exit_code == 130
     kept = sorted(out.rglob("unit-*"))
     assert kept
 
     def refused(*given):
-        done = CliRunner().invoke(app, [str(word) for word in given])
+        done = grn_tvcs(*given)
         assert done.exit_code == 2
         assert sorted(out.rglob("unit-*")) == kept
         return " ".join(done.stderr.split())
@@ -169,9 +168,9 @@ def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
         copy = tmp_path / anew[-1]
         shutil.copytree(out, copy)
         forced = [*anew[:3], str(copy), *anew[4:], "--force"]
-        assert CliRunner().invoke(app, forced).exit_code == 0
+        assert grn_tvcs(*forced).exit_code == 0
         assert not (copy / ".resume").exists()
-    assert CliRunner().invoke(app, [*of_tvcs, "--resume"]).exit_code == 0
+    assert grn_tvcs(*of_tvcs, "--resume").exit_code == 0
     assert not (out / ".resume").exists()
 
 
@@ -193,7 +192,7 @@ def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, m
     def files(*engine):
         out = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
         words = ["infer", "data.tsv", "--out", str(out), "--method", method, *options, *engine]
-        done = CliRunner().invoke(app, list(map(str, words)))
+        done = grn_tvcs(*words)
         assert done.exit_code == 0, done.stderr
         assert not (out / ".resume").exists()
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in out.iterdir()}

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import datasets, read_network
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "first-tasks.md"
 # The network of these tasks is not judged: few halves, and no networks simulated with the design.
@@ -46,7 +45,7 @@ def run(line):
     more = (
         QUICK if words[0] == "infer" else ["--permutations", "34"] if words[0] == "compare" else []
     )
-    done = CliRunner().invoke(app, [*words, *more])
+    done = grn_tvcs(*words, *more)
     assert done.exit_code == 0, f"{line}\n{done.output}"
     return done.output
 

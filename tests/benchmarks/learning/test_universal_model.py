@@ -1,6 +1,7 @@
 """The one command that makes the model: the same bytes again, and only from the same code."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from benchmarks import universal_known as evidence
 from benchmarks.learning import designs, nets, training
 from grn_tvcs.combine import calibration
 from grn_tvcs.combine.combiner import read_arrays, write_arrays
+from grn_tvcs.combine.evidence_scores import compute_evidence
 from grn_tvcs.combine.pretrained import load_pretrained
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 
 NETWORKS, SEED = 8, 3
 
@@ -29,6 +32,9 @@ def make_small(monkeypatch):
     monkeypatch.setattr(evidence, "KNOCKED", ({},))
     monkeypatch.setattr(evidence, "DRAWN", NETWORKS)
     monkeypatch.setattr(calibration, "N_NULL_TABLES", 3)
+    monkeypatch.setattr(calibration, "N_DIRECTION_NETWORKS", 20)
+    monkeypatch.setitem(compute_evidence.__kwdefaults__, "resamples", 10)
+    monkeypatch.setattr(command, "DEFAULT_PLAN", replace(DEFAULT_PLAN, resamples=10))
     monkeypatch.setattr(command, "N_COMMON_NETWORKS", 2)
     monkeypatch.setattr(command, "DRAWS", 2)
     monkeypatch.setattr(nets, "EPOCHS", 2)

@@ -14,13 +14,13 @@ def crowd_of(n, m, low=0.5, high=0.6, seed=2):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("demands", [{}, {"min_workers_per_task": 20}])
+@pytest.mark.parametrize("demands", [{}, {"min_workers_per_task": 14}])
 def test_every_method_takes_caps_of_30_per_task(method, demands):
-    plan = Plan(crowd_of(36, 4), max_workers_per_task=30, max_tasks_per_worker=3, **demands)
+    plan = Plan(crowd_of(31, 3), max_workers_per_task=30, max_tasks_per_worker=2, **demands)
     found = assign(plan, method, rng=0)
     assert plan.unmet(found.support) == ()
     assert found.answers.max() > 12
-    weak = Plan(crowd_of(36, 4), max_workers_per_task=12, max_tasks_per_worker=3)
+    weak = Plan(crowd_of(31, 3), max_workers_per_task=12, max_tasks_per_worker=2)
     assert found.expected_accuracy > assign(weak, "random", rng=0).expected_accuracy
     if found.certified:
         assert found.bound >= found.expected_accuracy

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.intervals import prediction_interval
@@ -13,11 +12,11 @@ from crowd_tvcs.campaign import summary, task_statuses
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.entries import Task
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.report.campaign import render
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
+from tests.makers.commands import crowd_tvcs
 
 GOLD = {f"g{k:02d}": str(k % 2) for k in range(60)}
 ANSWERS = [
@@ -64,7 +63,7 @@ def test_where_qualities_are_from_no_gold_nothing_is_judged(begin):
 
 
 def status(campaign, *words):
-    return CliRunner().invoke(app, ["campaign", "status", campaign.store.place, *words]).stdout
+    return crowd_tvcs("campaign", "status", campaign.store.place, *words).stdout
 
 
 def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
@@ -147,4 +146,4 @@ def test_gold_that_answers_show_to_be_no_sample_is_named(begin):
     assert "the gold is no random sample of the tasks: most answers are 1" in status(campaign)
     assert not any(one.verdict == "confident" for one in campaign.review_tasks(target=0.9))
     words = ["campaign", "review", campaign.store.place, "--target", "0.9"]
-    assert "not shown, as the gold is no random sample" in CliRunner().invoke(app, words).stderr
+    assert "not shown, as the gold is no random sample" in crowd_tvcs(*words).stderr

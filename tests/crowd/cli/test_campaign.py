@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
 from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import WriteError
 
@@ -401,7 +399,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
             Path(words[-1]).write_text(head + "".join(",".join(row) + "\n" for row in rows))
         if "--task" in words:
             words[words.index("--task") + 1] = lease["task"]
-        done = CliRunner().invoke(app, words)
+        done = crowd_tvcs(*words)
         assert done.exit_code == 0, f"{words}: {done.stderr}"
         if words[1] == "next":
             lease = json.loads(done.stdout)

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401  its BLAS is looked at
 from threadpoolctl import threadpool_info
-from typer.testing import CliRunner
 
 from crowd_tvcs import Quality, assign
 from crowd_tvcs.answers.factors import Factors
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import prices
 from crowd_tvcs.factors.prices import PriceSearch
 from crowd_tvcs.plan.plan import Plan
+from tests.makers.commands import crowd_tvcs
 
 N, M, K = prices.MANY_WORKERS, 10 * prices.MANY_WORKERS, 12
 COMMAND = """
@@ -70,7 +69,7 @@ def test_a_plan_with_central_prices_has_the_same_bytes_with_any_threads_of_blas(
     assert summary["certified"] is True
     error = 1.0 - summary["expected_accuracy"]
     assert 0.0 <= summary["bound"] - summary["expected_accuracy"] <= 0.01 * error
-    done = CliRunner().invoke(app, ["verify", str(tmp_path / "out1")])
+    done = crowd_tvcs("verify", tmp_path / "out1")
     assert done.exit_code == 0, done.output
 
 

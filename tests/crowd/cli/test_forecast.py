@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Assignment, Plan, Quality
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import tables
 from crowd_tvcs.methods import Method
 from crowd_tvcs.plan.assigned import Assigned
@@ -17,6 +15,7 @@ from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.verification.verify import verify
 from crowd_tvcs.what_if import what_if as what_if_budget
+from tests.makers.commands import crowd_tvcs
 
 TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
 TOLD = ForecastModel(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
@@ -34,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def assign(*words):
-    return CliRunner().invoke(app, ["assign", "quality.csv", *map(str, words)])
+    return crowd_tvcs("assign", "quality.csv", *words)
 
 
 def summary_of(folder):
@@ -69,7 +68,7 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     ]
     # The command of the report makes the same plan again.
     command = page.split("<pre>crowd-tvcs assign ")[1].split(" --out DIR")[0]
-    again = CliRunner().invoke(app, ["assign", *shlex.split(command), "--out", "again"])
+    again = crowd_tvcs("assign", *shlex.split(command), "--out", "again")
     assert again.exit_code == 0, again.stderr
     assert summary_of(folder / "again") == record
 
@@ -126,7 +125,7 @@ def test_independent_workers_have_no_dependence(folder):
 
 
 def what_if(*words):
-    return CliRunner().invoke(app, ["what-if", "quality.csv", *map(str, words)])
+    return crowd_tvcs("what-if", "quality.csv", *words)
 
 
 def test_a_file_of_the_common_error_foresees_as_one_of_dependence(folder):
@@ -197,13 +196,13 @@ def test_crowds_planned_in_factors_say_that_nothing_is_foreseen(folder, monkeypa
     (folder / "tasks.csv").write_text("task,kind\nt1,easy\nt2,hard\nt3,hard\n")
     crowd = ("--kinds", "kinds.csv", "--tasks", "tasks.csv", "--dependence", "other.json")
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        done = CliRunner().invoke(app, [*command, *crowd])
+        done = crowd_tvcs(*command, *crowd)
         assert done.exit_code == 2
         assert "--dependence is for crowds whose workers x tasks are at most 3" in done.stderr
     nothing = Dependence(plan_error=0.0, forecast_model=TOLD, source="gold", gold=50)
     (folder / "other.json").write_text(json.dumps(nothing.as_json()))
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        done = CliRunner().invoke(app, [*command, *crowd])
+        done = crowd_tvcs(*command, *crowd)
         assert done.exit_code == 0, done.stderr
         message = "no accuracy forecast for large crowds with --kinds"
         assert f"other.json: {message}" in done.stderr.splitlines()

@@ -65,8 +65,9 @@ def test_the_same_seed_gives_the_same_assignment(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("common_error", [0.0, 0.15])
 @pytest.mark.usefixtures("short_runs")
-def test_the_order_of_workers_and_tasks_changes_nothing(method):
+def test_the_order_of_workers_and_tasks_changes_nothing(method, common_error):
     rng = np.random.default_rng(1)
     plan = Plan(
         drawn(8, 20),
@@ -74,10 +75,13 @@ def test_the_order_of_workers_and_tasks_changes_nothing(method):
         max_tasks_per_worker=rng.integers(3, 9, 8),
         budget=40,
         prior=rng.uniform(0.3, 0.7, 20),
+        common_error=common_error,
     )
     shuffled = plan.reorder(rng.permutation(8), rng.permutation(20))
     found, other = assign(plan, method, rng=2), assign(shuffled, method, rng=2)
     assert found.pairs() == other.pairs()
+    assert found.expected_accuracy == pytest.approx(other.expected_accuracy, abs=1e-15)
+    assert found.bound == other.bound
     assert found.summary()["loads"] == other.summary()["loads"]
     assert found.summary().get("duals") == other.summary().get("duals")
 

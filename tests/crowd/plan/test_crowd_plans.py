@@ -6,15 +6,14 @@ from itertools import combinations, product
 from math import prod
 
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 
 N, M, PER_TASK, PER_WORKER, BUDGET, PRIOR = 7, 9, 3, 4, 20, 0.6
 
 
-def crowd_tvcs(*words):
-    done = CliRunner().invoke(app, [str(word) for word in words])
+def succeed(*words):
+    done = crowd_tvcs(*words)
     assert done.exit_code == 0, done.stderr
 
 
@@ -32,7 +31,7 @@ def accuracy(q, prior):
 @pytest.mark.parametrize("has_demands", [False, True])
 @pytest.mark.parametrize("family", ["iid", "worker", "skilldiff", "topic"])
 def test_anyone_can_recompute_the_bound_from_the_files(tmp_path, family, has_demands):
-    crowd_tvcs(
+    succeed(
         "simulate", "--workers", N, "--tasks", M, "--family", family, "--out", tmp_path / "crowd"
     )
     forced, least, demands = {}, {}, []
@@ -41,7 +40,7 @@ def test_anyone_can_recompute_the_bound_from_the_files(tmp_path, family, has_dem
         (tmp_path / "forced.csv").write_text("task,worker\nt1,w1\nt2,w7\n")
         (tmp_path / "tasks.csv").write_text("task,min_workers\nt1,2\nt3,1\nt4,3\n")
         demands = ["--forced", tmp_path / "forced.csv", "--tasks", tmp_path / "tasks.csv"]
-    crowd_tvcs(
+    succeed(
         *("assign", tmp_path / "crowd" / "quality.csv", "--out", tmp_path / "plan"),
         *("--max-workers-per-task", PER_TASK, "--max-tasks-per-worker", PER_WORKER),
         *("--budget", BUDGET, "--prior", PRIOR, *demands),

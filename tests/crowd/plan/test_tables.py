@@ -4,10 +4,9 @@ import csv
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.plan.tables import columns_of_classes
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.tables import read_table
 
 QUALITY = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n'=cy,0.6,0.6,0.6\n"
@@ -23,7 +22,7 @@ def assign(tmp_path):
             (tmp_path / f"{option}.csv").write_text(text)
             words += (f"--{option}", tmp_path / f"{option}.csv")
         command = ["assign", tmp_path / "q.csv", "--out", tmp_path / "out", "--method", "qlp"]
-        return CliRunner().invoke(app, [str(word) for word in (*command, *words)])
+        return crowd_tvcs(*command, *words)
 
     return run
 

@@ -67,18 +67,6 @@ def test_a_plan_without_a_common_error_is_the_plan_of_before():
         assert "common_error" not in after.summary()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_order_of_workers_and_tasks_changes_nothing(method):
-    plan = crowd(7, 8, prior=np.linspace(0.3, 0.7, 8), common_error=0.15)
-    rows, columns = np.random.default_rng(0).permutation(7), np.random.default_rng(1).permutation(8)
-    one = assign(plan, method, rng=3)
-    other = assign(plan.reorder(rows, columns), method, rng=3)
-    assert one.pairs() == other.pairs()
-    assert one.expected_accuracy == pytest.approx(other.expected_accuracy, abs=1e-15)
-    assert one.bound == other.bound
-    assert one.summary()["common_error"] == 0.15
-
-
 def test_larger_budgets_of_a_crowd_that_errs_together_buy_less():
     together = what_if(crowd(8, 12, common_error=0.3), [12, 36], rng=0)
     apart = what_if(crowd(8, 12), [12, 36], rng=0)

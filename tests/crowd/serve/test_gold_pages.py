@@ -16,6 +16,7 @@ from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
+from tests.makers.commands import crowd_tvcs
 
 NAMES = [f"t{j}" for j in range(12)]
 GOLD = {f"known-{j}": "good" for j in range(12)}
@@ -265,10 +266,7 @@ def test_the_right_label_is_shown_after_the_first_gold(served, campaign):
 
 
 def test_feedback_needs_the_gold_it_is_on():
-    from typer.testing import CliRunner
 
-    from crowd_tvcs.cli.main import app
-
-    done = CliRunner().invoke(app, ["serve", "start", "s.db", "--gold-feedback"])
+    done = crowd_tvcs("serve", "start", "s.db", "--gold-feedback")
     assert done.exit_code == 2
     assert "--gold-feedback needs --gold-first N" in done.stderr

@@ -5,11 +5,10 @@ from contextlib import redirect_stderr
 from io import StringIO
 
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.verification.verify import verify
+from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import save
 
 
@@ -51,7 +50,7 @@ def write_crowd(folder, rng):
 def accusations(folder, method, words):
     """What `verify` says of a plan beyond how far it is proved; None if there is no plan."""
     words = ["assign", folder / "q.csv", "--out", folder / method, "--method", method, *words]
-    done = CliRunner().invoke(app, [str(word) for word in words])
+    done = crowd_tvcs(*words)
     if done.exit_code == 2:
         return None
     assert done.exit_code == 0, done.stderr

@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import read_network, simulate, write_expression
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 
 FAST = ("--method", "tvcs", "--option", "resamples=2")
 
@@ -33,7 +32,7 @@ def folder(tmp_path_factory):
 def infer(folder, out, *words):
     words = [str(folder / word) if word.endswith((".txt", ".tsv")) else word for word in words]
     args = ["infer", str(folder / "x.tsv"), "--out", str(out), *FAST, *words]
-    return CliRunner().invoke(app, args)
+    return grn_tvcs(*args)
 
 
 def record_of(out):
@@ -141,13 +140,13 @@ def test_compressed_edges_are_scored_and_converted_as_they_are(folder, tmp_path)
     packed = tmp_path / "packed" / "edges.tsv.gz"
     assert not (tmp_path / "packed" / "edges.tsv").exists()
     message = [
-        CliRunner().invoke(app, ["score", str(path), str(folder / "true.tsv")])
+        grn_tvcs("score", path, folder / "true.tsv")
         for path in (tmp_path / "plain" / "edges.tsv", packed)
     ]
     assert message[0].exit_code == 0
     assert message[0].stdout == message[1].stdout
     to = tmp_path / "n.sif"
-    done = CliRunner().invoke(app, ["convert", str(packed), "--to", "sif", "--out", str(to)])
+    done = grn_tvcs("convert", packed, "--to", "sif", "--out", to)
     assert done.exit_code == 0
     assert to.read_bytes() == (tmp_path / "packed" / "network.sif").read_bytes()
     genes = record_of(tmp_path / "packed")["genes"]

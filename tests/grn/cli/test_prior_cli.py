@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import simulate, write_expression
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 
 FEW = ("--option", "resamples=4", "--option", "trees=4", "--scale", "levels")
 
@@ -35,7 +34,7 @@ def grn(folder, *words, method="ensemble", out="out"):
         *words,
         "--force",
     ]
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return grn_tvcs(*words)
 
 
 def record(folder, out):

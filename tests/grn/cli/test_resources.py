@@ -5,10 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import simulate, write_expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.cli.resources import (
     Work,
     estimate,
@@ -18,6 +16,7 @@ from grn_tvcs.cli.resources import (
 )
 from grn_tvcs.combine.evidence_scores import n_trees
 from grn_tvcs.stability import units
+from tests.makers.commands import grn_tvcs
 from tvcs_core.command.progress import Progress
 
 MEASURED = Path(__file__).parents[3] / "benchmarks" / "results" / "cost.csv"
@@ -140,7 +139,7 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
     words = [str(table.parent / word) if word.endswith(".txt") else word for word in words]
     args = ["infer", str(table), "--out", str(tmp_path / "out"), *words]
-    done = CliRunner().invoke(app, args)
+    done = grn_tvcs(*args)
     assert done.exit_code == 1
     message = " ".join(done.stderr.split())
     assert re.search(r"needs about 0\.2 GB, but only 0\.1 GB are free; what helps: ", message)
@@ -166,7 +165,7 @@ def test_progress_is_that_of_folds_and_network_together(table, tmp_path, monkeyp
     monkeypatch.setattr("grn_tvcs.cli.work.Progress", Watched)
     edges = () if "--max-edges" in words else ("--max-edges", "auto")
     args = ["infer", str(table), "--out", str(tmp_path / "out"), "--method", *words, *edges]
-    done = CliRunner().invoke(app, args)
+    done = grn_tvcs(*args)
     assert done.exit_code == 0, done.stderr
     of_folds, total = parts
     assert {of for _, of in seen} == {total}

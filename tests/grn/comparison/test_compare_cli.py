@@ -5,20 +5,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import infer, subset_genes, write_expression
 from grn_tvcs.cli.compare import CompareOptions, _designs
-from grn_tvcs.cli.main import app
 from grn_tvcs.comparison.permutations import MIN_SERIES
 from grn_tvcs.network.edge_table import write_edges
 from tests.grn.comparison.conftest import GENES
 from tests.grn.comparison.test_comparison import table_of_both
+from tests.makers.commands import grn_tvcs
 
 
 def run(*words):
     """Exit code and what is said, in one line for each message."""
-    done = CliRunner().invoke(app, [str(word) for word in ("compare", *words)])
+    done = grn_tvcs("compare", *words)
     return done.exit_code, done.stderr
 
 

@@ -3,11 +3,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.expression.options import LayoutError
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 
 SHEET = """sample,series,time,perturbed,replicate,note
@@ -261,11 +260,11 @@ def test_the_commands_take_every_layout_and_record_it(write, tmp_path):
     sheet = write("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
     clock = write(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
     for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
-        message = CliRunner().invoke(app, ["check", str(levels), *map(str, options)])
+        message = grn_tvcs("check", levels, *options)
         assert message.exit_code == 0, message.output
         assert "orientation  genes in rows, samples in columns" in message.output
         words = ["infer", levels, *options, "--method", "pcc", "--out", tmp_path / options[0]]
-        found = CliRunner().invoke(app, list(map(str, words)))
+        found = grn_tvcs(*words)
         assert found.exit_code == 0, found.output
         record = json.loads((tmp_path / options[0] / "run.json").read_text())
         assert [given["file"] for given in record["inputs"]] == ["x.csv", options[1].name]
@@ -296,7 +295,7 @@ def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
     for path in (one, two):
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
     words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
-    done = CliRunner().invoke(app, list(map(str, words)))
+    done = grn_tvcs(*words)
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert [given["file"] for given in record["inputs"]] == ["one.tsv", "two.tsv"]

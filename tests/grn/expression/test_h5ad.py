@@ -4,10 +4,9 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 
 h5py = pytest.importorskip("h5py")
@@ -167,7 +166,7 @@ def test_what_is_no_h5ad_is_refused(tmp_path):
 def test_without_h5py_the_message_names_its_installation(h5ad, monkeypatch):
     path = h5ad()
     monkeypatch.setitem(sys.modules, "h5py", None)
-    done = CliRunner().invoke(app, ["check", str(path)])
+    done = grn_tvcs("check", path)
     assert done.exit_code == 2
     assert "pip install '.[anndata]' in the folder of tvcs" in done.stderr
 
@@ -177,19 +176,19 @@ def test_the_commands_take_it(h5ad, tmp_path):
     t = np.repeat(np.arange(12.0), 2)
     levels = np.array([[((3 * a + 5 * g + a * g) % 11) / 10 for g in range(3)] for a in t])
     path = h5ad(levels, {"day": list(t)})
-    message = CliRunner().invoke(app, ["check", str(path), "--time-column", "day"])
+    message = grn_tvcs("check", path, "--time-column", "day")
     assert message.exit_code == 0, message.output
     assert "series       1 of 12 time points" in message.output
     words = ["infer", path, "--time-column", "day", "--out", tmp_path / "out", "--method", "pcc"]
-    done = CliRunner().invoke(app, [str(word) for word in words])
+    done = grn_tvcs(*words)
     assert done.exit_code == 0, done.output
     assert "averaged 24 samples to 12" in done.stderr
     assert "--time-column day" in (tmp_path / "out" / "report.html").read_text()
     for bad in (["--genes-in-rows"], ["--missing", "drop"]):
-        assert CliRunner().invoke(app, ["check", str(path), *bad]).exit_code == 2
+        assert grn_tvcs("check", path, *bad).exit_code == 2
     plain = tmp_path / "x.tsv"
     plain.write_text("Time\tA\n0\t1\n1\t2\n")
-    refused = CliRunner().invoke(app, ["check", str(plain), "--time-column", "day"])
+    refused = grn_tvcs("check", plain, "--time-column", "day")
     assert refused.exit_code == 2
     assert "has no column 'day' for --time-column; it has Time, A" in refused.stderr
 

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression, SteadyStates, choose_edges, infer, simulate, write_expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.expression.scales import (
     describe_scale,
     guess_scale,
@@ -15,6 +13,7 @@ from grn_tvcs.expression.scales import (
     on_scale,
     scale_like,
 )
+from tests.makers.commands import grn_tvcs
 
 SIZE = 40, 12
 
@@ -294,7 +293,7 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     path = tmp_path / "x.tsv"
     write_expression(logs, path)
     for words in (["check"], ["infer", "--out", str(tmp_path / "a"), "--option", "resamples=4"]):
-        done = CliRunner().invoke(app, [words[0], str(path), *words[1:]])
+        done = grn_tvcs(words[0], path, *words[1:])
         assert done.exit_code == 0, done.stderr
         assert "warning" in done.stderr
         assert "values are taken as log, for no whole numbers, and they go from" in done.stderr
@@ -306,7 +305,7 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     page = (tmp_path / "a" / "report.html").read_text()
     assert "Values were taken as logarithms, as guessed from their range." in page
     words = ["infer", str(path), "--out", str(tmp_path / "b"), "--option", "resamples=4"]
-    done = CliRunner().invoke(app, [*words, "--scale", "levels"])
+    done = grn_tvcs(*words, "--scale", "levels")
     assert "warning" not in done.stderr
     record = json.loads((tmp_path / "b" / "run.json").read_text())
     assert record["scale"] == {"used": "levels", "guessed_from": None}
@@ -314,7 +313,7 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     page = (tmp_path / "b" / "report.html").read_text()
     assert "Values were taken as levels and put on a log scale." in page
     assert "--scale levels" in page
-    wrong = CliRunner().invoke(app, ["check", str(path), "--scale", "ln"])
+    wrong = grn_tvcs("check", path, "--scale", "ln")
     assert wrong.exit_code == 2
     assert "scale must be one of levels, log, counts, found 'ln'" in wrong.stderr
 

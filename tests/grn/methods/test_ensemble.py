@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
-from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Network, Rules, SteadyStates, infer, score, simulate, write_expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.evidence import hubs
 from grn_tvcs.evidence.extra_trees import importances
 from grn_tvcs.evidence.forests import streams_by_name
@@ -29,6 +27,7 @@ from grn_tvcs.network.evidence import NAMES, SOURCES, evidence_codes
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.stability.execution import Execution
+from tests.makers.commands import grn_tvcs
 from tvcs_core.streams import stream
 
 FEW = {"resamples": 6, "trees": 4}
@@ -293,13 +292,13 @@ def test_the_command_writes_the_evidence_and_refuses_in_one_line(expression, tmp
     words = ["infer", str(table), "--scale", "levels"]
     few = ["--option", "resamples=6", "--option", "trees=4"]
     words += ["--out", str(tmp_path / "a"), "--method"]
-    done = CliRunner().invoke(app, [*words, "ensemble", *few])
+    done = grn_tvcs(*words, "ensemble", *few)
     assert done.exit_code == 0, done.stderr
     header, *lines = (tmp_path / "a" / "edges.tsv").read_text().splitlines()
     assert header.endswith("\tstability\tevidence\tundirected")
     assert {line.split("\t")[-2] for line in lines} & {"trees", "series+trees"}
     words[-2] = str(tmp_path / "b")
-    done = CliRunner().invoke(app, [*words, "knock-outs"])
+    done = grn_tvcs(*words, "knock-outs")
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1].endswith("and none are given")
     assert not (tmp_path / "b").exists()

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression, infer
-from grn_tvcs.cli.main import app
 from grn_tvcs.combine.blend.blend import used_rankings
 from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.combine.coexpression import Coexpression
@@ -22,6 +20,7 @@ from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TraitDistribution
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.verdict import NULL, SURELY_NULL
+from tests.makers.commands import grn_tvcs
 
 TABLE = Path(__file__).with_name("one_stimulus.tsv")
 LISTED = tuple(f"G{j:02d}" for j in range(10))
@@ -116,7 +115,7 @@ def test_the_command_says_it_everywhere(network, tmp_path):
     words = ["--scale", "log", "--regulators", listed, "--option", "resamples=12"]
     out = tmp_path / "out"
     words += ["--calibrate", "2", "--out", out]
-    done = CliRunner().invoke(app, ["infer", str(TABLE), *map(str, words)])
+    done = grn_tvcs("infer", TABLE, *words)
     assert done.exit_code == 0, done.stderr
     assert SENTENCE in done.stderr
     assert "should be true" not in done.stderr
@@ -130,5 +129,5 @@ def test_the_command_says_it_everywhere(network, tmp_path):
     assert (record["max_edges_used"], record["max_edges_chosen_by"]) == (0, "null")
     assert "looks like one without any edge. --max-edges N selects N." in done.stderr
     words += ["--force", "--max-edges", "5"]
-    done = CliRunner().invoke(app, ["infer", str(TABLE), *map(str, words)])
+    done = grn_tvcs("infer", TABLE, *words)
     assert json.loads((out / "run.json").read_text())["selected"] == 5

@@ -6,11 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from grn_tvcs import FORMATS, Network, read_network, write_edges, write_network
-from grn_tvcs.cli.main import app
 from grn_tvcs.network.evidence import NAMES
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 from tvcs_core.files.spreadsheet import shield, unshield
 
@@ -199,11 +198,11 @@ def test_convert_writes_every_format_and_replaces_only_on_request(name, network,
     words = ["convert", tmp_path / "edges.tsv", "--to", name, "--out", tmp_path / "out.txt"]
     words = list(map(str, words))
     write_network(network, tmp_path / "direct", name)
-    assert CliRunner().invoke(app, words).exit_code == 0
+    assert grn_tvcs(*words).exit_code == 0
     assert (tmp_path / "out.txt").read_bytes() == (tmp_path / "direct").read_bytes()
-    refused = CliRunner().invoke(app, words)
+    refused = grn_tvcs(*words)
     assert refused.exit_code == 2
-    assert CliRunner().invoke(app, [*words, "--force"]).exit_code == 0
+    assert grn_tvcs(*words, "--force").exit_code == 0
 
 
 def test_an_unknown_format_is_refused(network, tmp_path):
@@ -241,6 +240,6 @@ def test_convert_does_not_write_over_what_it_reads(network, tmp_path):
     (tmp_path / "genes.txt").write_text("\n".join(GENES))
     words = ["edges.tsv", "--to", "sif", "--out", "edges.tsv", "--force", "--genes", "genes.txt"]
     paths = [str(tmp_path / word) if "." in word else word for word in words]
-    done = CliRunner().invoke(app, ["convert", *paths])
+    done = grn_tvcs("convert", *paths)
     assert (done.exit_code, "must be another file than EDGES" in done.stderr) == (2, True)
     assert (tmp_path / "edges.tsv").read_bytes() == before

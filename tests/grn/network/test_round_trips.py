@@ -5,13 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import FORMATS, Network, read_network, read_prior, write_edges, write_network
-from grn_tvcs.cli.main import app
 from grn_tvcs.network.edge_files import read_reference
 from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.export import LEFT_OUT
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C", "D")
@@ -179,13 +178,13 @@ def test_a_matrix_is_refused_with_the_remedy(tmp_path):
 def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     (tmp_path / "links.csv").write_text(LINKS)
     words = ["convert", tmp_path / "links.csv", "--to", "sif", "--out", tmp_path / "n.sif"]
-    done = CliRunner().invoke(app, list(map(str, words)))
+    done = grn_tvcs(*words)
     assert done.exit_code == 0
     assert "3 genes that EDGES names written to" in done.stderr
     assert "sif has no place for scores" in done.stderr
     assert (tmp_path / "n.sif").read_text() == "A\tactivates\tB\nB\trepresses\tC\n"
     (tmp_path / "gold.tsv").write_text("A\tB\nA\tD\n")
-    done = CliRunner().invoke(app, ["score", str(words[1]), str(tmp_path / "gold.tsv")])
+    done = grn_tvcs("score", words[1], tmp_path / "gold.tsv")
     assert done.exit_code == 0
     assert "all pairs of the 4 genes in EDGES and REFERENCE count" in done.stderr
     assert "true edges 2 of 12 pairs" in done.stdout
@@ -205,6 +204,6 @@ def test_a_reference_of_other_genes_is_no_reference(reference, genes, message, t
     if genes:
         (tmp_path / "genes.txt").write_text(genes)
         words += ["--genes", tmp_path / "genes.txt"]
-    done = CliRunner().invoke(app, list(map(str, words)))
+    done = grn_tvcs(*words)
     assert done.exit_code == 2
     assert message in done.stderr

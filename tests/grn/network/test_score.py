@@ -4,11 +4,10 @@ import json
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
-from typer.testing import CliRunner
 
 from grn_tvcs import Network, score
-from grn_tvcs.cli.main import app
 from grn_tvcs.network.scores import CUTS, PAIRS
+from tests.makers.commands import grn_tvcs
 
 
 def random_pair(seed, n=7):
@@ -123,7 +122,7 @@ def test_the_command_scores_other_pairs_and_cuts(tmp_path):
     words = [str(word) for word in [*words, tmp_path / "genes.txt", "--json"]]
     rows = {}
     for cut in CUTS:
-        done = CliRunner().invoke(app, [*words, "--cut", cut, "--pairs", "linked"])
+        done = grn_tvcs(*words, "--cut", cut, "--pairs", "linked")
         assert done.exit_code == 0, done.stderr
         assert "left out 1 edges of a gene on itself: C" in done.stderr
         assert "left out 1 edges that were there already: C -> A" in done.stderr
@@ -131,10 +130,10 @@ def test_the_command_scores_other_pairs_and_cuts(tmp_path):
     assert {row["n_pairs"] for row in rows.values()} == {4}
     assert [rows[cut]["n_selected"] for cut in CUTS] == [1, 2, 2]
     assert [(row["pairs"], row["cut"]) for row in rows.values()] == [("linked", c) for c in CUTS]
-    whole = json.loads(CliRunner().invoke(app, [*words, "--cut", "own"]).stdout)
+    whole = json.loads(grn_tvcs(*words, "--cut", "own").stdout)
     assert (whole["n_pairs"], whole["n_selected"], whole["EP"]) == (6, 3, 0.5)
     for option in ("--cut", "--pairs"):
-        done = CliRunner().invoke(app, [*words, option, "half"])
+        done = grn_tvcs(*words, option, "half")
         assert done.exit_code == 2
         assert f"{option[2:]} must be one of" in done.stderr
 

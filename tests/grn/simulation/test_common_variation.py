@@ -5,16 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import simulate
-from grn_tvcs.cli.main import app
 from grn_tvcs.simulation import common_variation as module
 from grn_tvcs.simulation import examples
 from grn_tvcs.simulation.common_variation import draw_common_variation
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import DRIVEN, UNMEASURED
+from tests.makers.commands import grn_tvcs
 
 LENGTHS = [12, 12, 7, 1, 1, 1]
 DESIGN = Design(30, 10, 4, 8, n_steady=6)
@@ -110,7 +109,7 @@ def test_all_samples_of_a_simulation_vary_together_and_its_network_stays():
 def test_the_command_varies_what_it_writes_and_records_it(tmp_path):
     for name, more in (("plain", []), ("common", ["--common-variation"])):
         words = ["simulate", "--genes", "6", "--series", "2", "--points", "4", *more]
-        done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / name)])
+        done = grn_tvcs(*words, "--out", tmp_path / name)
         assert done.exit_code == 0, done.stderr
         record = json.loads((tmp_path / name / "run.json").read_text())
         assert record["parameters"]["common_variation"] == bool(more)

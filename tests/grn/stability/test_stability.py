@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 from grn_tvcs import (
     Expression,
@@ -18,11 +17,11 @@ from grn_tvcs import (
     write_edges,
     write_expression,
 )
-from grn_tvcs.cli.main import app
 from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
 from grn_tvcs.stability.stability import MIN_STEPS, STABLE, Draws, why_no_stability
+from tests.makers.commands import grn_tvcs
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -140,7 +139,7 @@ def short(tmp_path_factory):
 def test_too_few_data_give_no_stability_and_a_note(short, tmp_path):
     out = tmp_path / "out"
     words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
-    done = CliRunner().invoke(app, [*words, "--max-edges", "auto"])
+    done = grn_tvcs(*words, "--max-edges", "auto")
     assert done.exit_code == 0, done.stderr
     why = "11 steps from sample to sample are too few to be halved; 24 are needed (13 more"
     assert f"no edge gets a stability: {why}" in done.stderr
@@ -156,7 +155,7 @@ def test_too_few_data_give_no_stability_and_a_note(short, tmp_path):
     assert f"No edge has a stability: {why}" in page
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert set(data["edges"]["stability"]) == {None}
-    checked = CliRunner().invoke(app, ["check", str(short)])
+    checked = grn_tvcs("check", short)
     assert why in checked.stdout
     assert choose_edges(noise("white", 8, 1, 12), resamples=4, rng=0).n_edges >= 0
 
@@ -165,7 +164,7 @@ def test_the_report_says_how_many_selected_edges_are_sure(tmp_path):
     made = simulate(10, 10, 21, n_edges=12, noise_level=0.02, rng=1)
     write_expression(made.expression, tmp_path / "x.tsv")
     words = ["infer", str(tmp_path / "x.tsv"), "--out", str(tmp_path / "out")]
-    assert CliRunner().invoke(app, [*words, "--option", "resamples=20"]).exit_code == 0
+    assert grn_tvcs(*words, "--option", "resamples=20").exit_code == 0
     genes = json.loads((tmp_path / "out" / "run.json").read_text())["genes"]
     network = read_network(tmp_path / "out" / "edges.tsv", genes)
     n_sure = int(((network.stability >= STABLE) & network.selected).sum())

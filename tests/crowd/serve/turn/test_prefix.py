@@ -11,16 +11,15 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
 from crowd_tvcs.campaign.desk.content import Content, set_content
-from crowd_tvcs.cli.main import app as command
 from crowd_tvcs.serve import api, operator, start, worker
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
 from crowd_tvcs.serve.prefix import OWN, prefix_of
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
+from tests.makers.commands import crowd_tvcs
 
 ROOT = "/team/label"
 
@@ -157,14 +156,14 @@ def test_every_first_part_of_the_desks_paths_is_its_own(served):
 
 
 def test_the_option(campaign, tmp_path, monkeypatch):
-    done = CliRunner().invoke(command, ["serve", campaign.store.place, "--root-path", "/w"])
+    done = crowd_tvcs("serve", campaign.store.place, "--root-path", "/w")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
     assert "--root-path must not begin with /w" in done.stderr
     seen = []
     monkeypatch.setattr(
         start, "_run", lambda served, place, _: seen.append((served.root, place.url))
     )
-    done = CliRunner().invoke(command, ["serve", campaign.store.place, "--root-path", "/label/"])
+    done = crowd_tvcs("serve", campaign.store.place, "--root-path", "/label/")
     assert done.exit_code == 0
     assert seen == [("/label", "http://127.0.0.1:8000/label")]
     assert "operator: http://127.0.0.1:8000/label/operator" in done.stderr
