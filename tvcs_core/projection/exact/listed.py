@@ -52,7 +52,8 @@ class ListSearch:
     def __init__(self, instance: Instance, least: float) -> None:
         (n, m), size, candidates = instance.shape, instance.open_size, instance.candidates
         self.turned = instance.row_capacity > instance.col_capacity
-        listed = EntryList(*np.empty((2, size), np.int32), np.empty(size, np.int64), np.empty(size))
+        row, col = np.empty((2, size), np.int32)
+        listed = EntryList(row, col, np.empty(size, np.int64), np.empty(size))
         grid, start = instance.grid._replace(nudged=False), np.empty(n + 1, np.int64)
         table.list_open(candidates, instance.caps, grid, least, listed, start)
         size = int(start[n])
