@@ -40,7 +40,7 @@ def solve_assignment(
     unit_table = UnitCapTable(table, candidates.squared, is_turned, factor, steps)
     # Large NumPy arrays use huge pages, arrays allocated by kernels do not.
     state = pairing.initial_state(np.empty(table.shape, np.int64))
-    clock = np.zeros(4, np.int64)
+    clock = np.zeros(3, np.int64)
     most = max(1, MAX_STAGE_ENTRIES // (n * m))  # rows per call, so that Ctrl-C is answered soon
     while not pairing.settle(unit_table, state, clock, most, mask):
         pass

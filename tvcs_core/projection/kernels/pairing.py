@@ -22,28 +22,17 @@ from tvcs_core.projection.kernels.records import (
     AssignmentState,
     Counts,
     Prices,
-    Shortlist,
     UnitCapTable,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
-from tvcs_core.projection.kernels.tied import (
-    SHORTLIST_ROOM,
-    assign_on_shortlist,
-    bid_on_shortlist,
-    count_tied,
-    count_wrong,
-    fill_shortlist,
-    lay_worths,
-)
+from tvcs_core.projection.kernels.tied import count_tied, lay_worths
 
 BIDS_PER_ROW = 3  # bids per row before paths are searched (docs/method.md)
-MIN_SHORTLIST_COLUMNS = 500  # columns from which on ties are broken on the shortlist of each row
 CHUNK_ROWS = 16  # rows whose gains are filled in and then bid for while in the processor's cache
 # Positions in `clock`: next row, stage, number of tied entries (counted only until it is clear that
-# there is a choice), and number of failures of the shortlists.
-ROW, STAGE, TIED, WRONG = 0, 1, 2, 3
-LAY, ASSIGN, COUNT, WORTHS, ASSIGN_SHORTLIST = 0, 1, 2, 3, 4
-CHECK, BID_TIED, ASSIGN_TIED, SETTLED = 5, 6, 7, 8
+# there is a choice).
+ROW, STAGE, TIED = 0, 1, 2
+LAY, ASSIGN, COUNT, BID_TIED, ASSIGN_TIED, SETTLED = 0, 1, 2, 3, 4, 5
 
 
 @kernel
@@ -65,18 +54,6 @@ def clear_assignment(state):
 
 
 @kernel
-def lay_tied(unit_table, state, clock, first, last):
-    """Fill in the worths of tied entries of rows first:last; wide rows bid on their shortlist."""
-    is_wide = state.q.size >= MIN_SHORTLIST_COLUMNS
-    for r in range(first, last):
-        lay_worths(unit_table, state, r)
-        if is_wide and clock[WRONG] == 0:
-            clock[WRONG] += not fill_shortlist(state, r)
-            if clock[WRONG] == 0:
-                bid_on_shortlist(state, r, np.int64(BIDS_PER_ROW))
-
-
-@kernel
 def do_stage(unit_table, state, clock, first, last):
     """Run the present stage on rows first:last."""
     gains, col_of, row_of, stage = state.gains, state.col_of, state.row_of, clock[STAGE]
@@ -89,13 +66,9 @@ def do_stage(unit_table, state, clock, first, last):
         assign(gains, first, last, state.u, state.w, col_of, row_of)
     elif stage == COUNT and clock[TIED] <= state.u.size:
         clock[TIED] += count_tied(unit_table, state, first, last)
-    elif stage == WORTHS:
-        lay_tied(unit_table, state, clock, first, last)
-    elif stage == ASSIGN_SHORTLIST:
-        assign_on_shortlist(state, first, last)
-    elif stage == CHECK:
-        clock[WRONG] += count_wrong(state, first, last)
     elif stage == BID_TIED:
+        for r in range(first, last):
+            lay_worths(unit_table, state, r)
         bid(gains, first, last, BIDS_PER_ROW * (last - first), state.p, state.q, col_of, row_of)
     elif stage == ASSIGN_TIED:
         assign(gains, first, last, state.p, state.q, col_of, row_of)
@@ -105,18 +78,11 @@ def do_stage(unit_table, state, clock, first, last):
 def next_stage(unit_table, state, clock, mask):
     """Advance to the next stage."""
     clock[ROW], stage = 0, clock[STAGE] + 1
-    if stage == WORTHS:
+    if stage == BID_TIED:
         if read(unit_table, state, mask) == clock[TIED]:
             stage = SETTLED  # the assigned entries are exactly the tied ones: there is no choice
         else:
             clear_assignment(state)
-    elif stage == ASSIGN_SHORTLIST and (state.q.size < MIN_SHORTLIST_COLUMNS or clock[WRONG] > 0):
-        clear_assignment(state)
-        stage = BID_TIED
-    elif stage == BID_TIED and clock[WRONG] == 0:
-        stage = ASSIGN_TIED  # for rows that the shortlists left free
-    elif stage == BID_TIED:
-        clear_assignment(state)
     elif stage == SETTLED:
         read(unit_table, state, mask)
     clock[STAGE] = stage
@@ -170,13 +136,11 @@ def with_short_rows(values):
 def initial_state(gains):
     """Return the initial state of a table, with `gains` as its array of gains."""
     n, m = gains.shape
-    u, w, start = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(n + 1, np.int64)
-    u[:], w[:], start[:] = 0, 0, 0
+    u, w = np.empty(n, np.int64), np.empty(m, np.int64)
+    u[:], w[:] = 0, 0
     p, q = np.empty(n, np.int64), np.empty(m, np.int64)
     col_of, row_of = np.empty(n, np.int64), np.empty(m, np.int64)
-    room = SHORTLIST_ROOM * n + m if m >= MIN_SHORTLIST_COLUMNS else 0
-    shortlist = Shortlist(start, np.empty(room, np.int64), np.empty(room, np.int64))
-    state = AssignmentState(gains, u, w, p, q, col_of, row_of, shortlist)
+    state = AssignmentState(gains, u, w, p, q, col_of, row_of)
     clear_assignment(state)
     return state
 
@@ -219,7 +183,7 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         filled += value != 0.0
     if not is_safe or largest < MIN_SAFE_SIZE or filled <= n:
         return 0.0, -1.0, 0.0, 0.0, False
-    factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
+    factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(3, np.int64)
     clock[:] = 0
     state = initial_state(np.empty((n, m), np.int64))
     has_small = least < largest * MIN_RELATIVE_SIZE

@@ -257,22 +257,6 @@ class UnitCapTable(NamedTuple):
     steps: float
 
 
-class Shortlist(NamedTuple):
-    """Shortlist of each row: its tied entries most likely to be assigned; see tied.py.
-
-    Attributes
-    ----------
-    start
-        (rows + 1,); row r holds start[r]:start[r+1] of the next two.
-    col, worth
-        Column and worth of each entry.
-    """
-
-    start: Ints
-    col: Ints
-    worth: Ints
-
-
 class AssignmentState(NamedTuple):
     """State of an assignment in a `UnitCapTable`, in half steps of its grid: all numbers are even.
 
@@ -286,8 +270,6 @@ class AssignmentState(NamedTuple):
         Prices of rows and columns among tied entries.
     col_of, row_of
         Partner of each row and column; negative for none.
-    shortlist
-        Entries on which ties of wide rows are broken.
     """
 
     gains: Ints
@@ -297,4 +279,3 @@ class AssignmentState(NamedTuple):
     q: Ints
     col_of: Ints
     row_of: Ints
-    shortlist: Shortlist
