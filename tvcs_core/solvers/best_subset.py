@@ -35,7 +35,7 @@ MAX_ENTRIES = 2000  # the Gram matrix of all entries is stored (32 MB)
 # Newton steps: few of many that do; more of them cost what the bounds gain.
 BARRIER = 2e-3  # last weight of the barrier of the shares, of the distance to the incumbent
 FIRST, FALL = 100.0, 0.4  # its weight at first, times the last one, and its fall at each step
-SHARE_STEPS, SPLIT_STEPS = 8, 2  # steps at a node
+SHARE_STEPS, SPLIT_STEPS = 4, 6  # steps at a node
 ROOT_ROUNDS, ROOT_SHARE_STEPS, ROOT_SPLIT_STEPS = 4, 15, 30  # at the first one
 FEW = 0.05  # a node is bounded anew if more than this part of its free entries became fixed
 ROUNDING = 1e-12  # error of a bound, relative to the loss at zero
