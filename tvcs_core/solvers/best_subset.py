@@ -25,7 +25,7 @@ from tvcs_core.loss import LeastSquares
 from tvcs_core.problem import Problem
 from tvcs_core.projection.projection import project
 from tvcs_core.solvers import solve
-from tvcs_core.solvers.relaxation import SPLIT_BARRIER, Relaxation, uniform_split
+from tvcs_core.solvers.relaxation import Relaxation, uniform_split
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -339,13 +339,17 @@ def _improvements(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterat
     if is_first:
         mu = float(relaxed.split.mean())
         for _ in range(ROOT_SPLIT_STEPS):
-            yield relaxed.improve_split(mu)
-            mu = max(0.5 * mu, SPLIT_BARRIER * float(relaxed.split.mean()))
+            relaxed.improve_split(mu)
+            yield
+            mu = max(0.5 * mu, relaxed.split_barrier)
     for step in range(ROOT_SHARE_STEPS if is_first else SHARE_STEPS):
-        yield relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
+        relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
+        yield
     for _ in range(ROOT_ROUNDS if is_first else SPLIT_STEPS):
         relaxed.weigh_entries()
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            yield relaxed.improve_split()
+            relaxed.improve_split(relaxed.split_barrier)
+            yield
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            yield relaxed.improve_shares(barrier)
+            relaxed.improve_shares(barrier)
+            yield
