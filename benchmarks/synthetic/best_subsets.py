@@ -74,7 +74,6 @@ class Fit:
     method: str
     excess: float  # of the loss, relative to the optimum
     ms: float
-    nodes: int  # of the proof
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -135,7 +134,7 @@ def fits(given: Instance) -> list[Fit]:
         solution = solve(problem, method, rng=given.seed, **settings)
         ms = 1e3 * (time.process_time() - began)
         excess = solution.objective / best.objective - 1
-        found.append(Fit(*given, name, max(0.0, excess), ms, best.nodes))
+        found.append(Fit(*given, name, max(0.0, excess), ms))
     return found
 
 

@@ -102,7 +102,7 @@ class Linear(BaseEstimator):
         constraint: TVCS,
         start: ArrayLike | None = None,
     ) -> Solution:
-        own = {
+        own: dict[str, Any] = {
             "rng": check_random_state(self.random_state).randint(2**31 - 1),
             "start": start,
             "max_iter": self.max_iter,

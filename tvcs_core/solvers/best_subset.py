@@ -25,7 +25,7 @@ from tvcs_core.loss import LeastSquares
 from tvcs_core.problem import Problem
 from tvcs_core.projection.projection import project
 from tvcs_core.solvers import solve
-from tvcs_core.solvers.relaxation import SPLIT_BARRIER, Relaxation, uniform_split
+from tvcs_core.solvers.relaxation import Relaxation, uniform_split
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -35,7 +35,7 @@ MAX_ENTRIES = 2000  # the Gram matrix of all entries is stored (32 MB)
 # Newton steps: few of many that do; more of them cost what the bounds gain.
 BARRIER = 2e-3  # last weight of the barrier of the shares, of the distance to the incumbent
 FIRST, FALL = 100.0, 0.4  # its weight at first, times the last one, and its fall at each step
-SHARE_STEPS, SPLIT_STEPS = 8, 2  # steps at a node
+SHARE_STEPS, SPLIT_STEPS = 4, 6  # steps at a node
 ROOT_ROUNDS, ROOT_SHARE_STEPS, ROOT_SPLIT_STEPS = 4, 15, 30  # at the first one
 FEW = 0.05  # a node is bounded anew if more than this part of its free entries became fixed
 ROUNDING = 1e-12  # error of a bound, relative to the loss at zero
@@ -341,14 +341,14 @@ def _improvements(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterat
         for _ in range(ROOT_SPLIT_STEPS):
             relaxed.improve_split(mu)
             yield
-            mu = max(0.5 * mu, SPLIT_BARRIER * float(relaxed.split.mean()))
+            mu = max(0.5 * mu, relaxed.split_barrier)
     for step in range(ROOT_SHARE_STEPS if is_first else SHARE_STEPS):
         relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
         yield
     for _ in range(ROOT_ROUNDS if is_first else SPLIT_STEPS):
         relaxed.weigh_entries()
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            relaxed.improve_split()
+            relaxed.improve_split(relaxed.split_barrier)
             yield
         for _ in range(ROOT_ROUNDS if is_first else 1):
             relaxed.improve_shares(barrier)

@@ -92,10 +92,17 @@ class Relaxation:
         weights = gains / mean if mean > 0 else np.ones_like(gains)
         self._weights = 0.5 * (self._weights + weights) + LEAST_WEIGHT
 
-    def improve_split(self, barrier: float | None = None) -> None:
-        """Make a damped Newton step in the logarithms of D; it stays feasible."""
+    @property
+    def split_barrier(self) -> float:
+        """The last weight of the barrier of D."""
+        return SPLIT_BARRIER * float(self.split.mean())
+
+    def improve_split(self, mu: float) -> None:
+        """Make a damped Newton step in the logarithms of D, which stays feasible.
+
+        `mu` is the weight of its barrier.
+        """
         d = self.split
-        mu = SPLIT_BARRIER * float(d.mean()) if barrier is None else barrier
         inverse = inverse_of(self._gram - np.diag(d))
         if inverse is None:
             return

@@ -108,7 +108,7 @@ def test_a_relaxation_is_that_of_a_general_solver_and_better_splits_raise_it(rng
     assert value - 0.5 * best == approx(least[0], rel=1e-3)
     for _ in range(30):
         relaxed.weigh_entries()
-        relaxed.improve_split()
+        relaxed.improve_split(relaxed.split_barrier)
         relaxed.improve_shares(1e-6 * abs(least[0]))
         assert np.linalg.eigvalsh(G - np.diag(relaxed.split))[0] > 0
     least.append(loss_of_free(G, b, relaxed.split, lines, room))
