@@ -79,7 +79,7 @@ def named_and_made(code: str) -> tuple[set[str], set[str]]:
     """The files that commands of a block read, and those that they wrote before."""
     read, made = set(), set()
     for words in calls(code):
-        outs = {b for a, b in pairwise(words) if a == "--out"}
+        outs = {b for a, b in pairwise(words) if a in ("--out", "--table")}
         if words[1:3] == ["campaign", "init"]:
             outs.add(words[3])
         if words[:2] == ["tvcs", "data"]:

@@ -159,7 +159,7 @@ CLEANING = " duplicates leave_out_missing"
 @pytest.mark.parametrize(
     ("options", "left_out"),
     [
-        (tvcs_core.cli.ProjectOptions, "matrix out row_caps col_caps force"),
+        (tvcs_core.cli.ProjectOptions, "matrix out table row_caps col_caps force"),
         (
             InferOptions,
             "expression out seed threads workers cluster tls trust_network force resume",

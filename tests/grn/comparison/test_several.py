@@ -176,7 +176,7 @@ def test_cells_are_averaged_by_donor(cells, three, tmp_path, door):
         pytest.importorskip("h5py")
         cells.write_h5ad(tmp_path / "x.h5ad")
     source = cells if door == "memory" else tmp_path / "x.h5ad"
-    with pytest.raises(ValueError, match=r"control has 1; if donor_id tells .* --series-column do"):
+    with pytest.raises(ValueError, match=r"control has 1; if donor_id tells .* series_column=.do"):
         read_conditions(source, "condition")
     parts = read_conditions(source, "condition", series_column="donor_id")
     for name, part in parts.items():
