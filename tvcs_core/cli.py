@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,11 +97,11 @@ def project(given: ProjectOptions) -> None:
 
     _refuse_both("row", given.row_cap, given.row_caps)
     _refuse_both("col", given.col_cap, given.col_caps)
-    refuse_file(given, given.inputs())
+    refuse_file(given.out, given.inputs(), force=given.force)
     _refuse_suffix("--out", given.out, ".npz")
     if given.table is not None:
         _refuse_suffix("--table", given.table, ".csv", ".tsv")
-        refuse_file(replace(given, out=given.table), given.inputs())
+        refuse_file(given.table, given.inputs(), force=given.force)
     V, rows_named, cols_named = (
         Matrix(None)
         if given.matrix.is_dir()
@@ -245,13 +245,13 @@ def _write_entries(
     path: Path, kept: coo_array, rows: Sequence[object], cols: Sequence[object]
 ) -> None:
     """Write the kept entries in the order of rows and columns, each value as it reads back."""
+    from tvcs_core.files.spreadsheet import write_csv
     from tvcs_core.files.tables import write_table
 
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     i, j = (index.tolist() for index in kept.coords)
     entries = sorted(zip(i, j, kept.data.tolist(), strict=True))
-    lines = ((rows[i], cols[j], repr(value)) for i, j, value in entries)
-    write_table(path, ["row", "column", "value"], lines, delimiter)
+    write = write_csv if path.suffix.lower() == ".csv" else write_table
+    write(path, ["row", "column", "value"], ((rows[i], cols[j], x) for i, j, x in entries))
 
 
 def _certify(file: Path, blocks: Path | None) -> Certificate:

@@ -92,6 +92,12 @@ def test_the_kept_entries_are_written_as_a_table_that_reads_back(tvcs):
         assert Path("q.tsv").read_text() == "row\tcolumn\tvalue\n1\t1\t-4.0\n"
 
 
+def test_names_in_the_table_act_as_no_formula_and_read_back(tvcs):
+    Path("m.csv").write_text("worker,=t1,-2\n'+ann,-1.5,0\n@bob,0,2\n")
+    assert tvcs("project", "m.csv", "--names", "--out", "p.npz", "--table", "kept.csv")[0] == 0
+    assert Path("kept.csv").read_text() == "row,column,value\n'+ann,'=t1,-1.5\n'@bob,-2,2.0\n"
+
+
 def test_blocks_are_written_as_a_table_too(tvcs):
     Path("blocks").mkdir()
     np.save("blocks/1.npy", V[:1])

@@ -121,7 +121,7 @@ def results(
         out.json("run.json", record)
 
 
-def refuse_file(options: OutOptions, inputs: Iterable[Path]) -> None:
+def refuse_file(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Refuse a file of results that cannot be written, or may not be replaced.
 
     Raises
@@ -130,7 +130,6 @@ def refuse_file(options: OutOptions, inputs: Iterable[Path]) -> None:
         If the folder of the file is not there or not writable, if it is one of the `inputs`, or if
         it or its run record is there and `force` is not given.
     """
-    out = options.out
     folder = out.parent
     if not folder.is_dir():
         raise DataError("cannot be written (its folder does not exist)", path=out)
@@ -141,7 +140,7 @@ def refuse_file(options: OutOptions, inputs: Iterable[Path]) -> None:
     if out.exists() and any(path.exists() and path.samefile(out) for path in inputs):
         raise DataError("is an input of this command and is not replaced", path=out)
     for path in () if _is_left(out) else (out, _record_file(out)):
-        if path.exists() and not options.force:
+        if path.exists() and not force:
             raise DataError("exists; give --force to replace it", path=path)
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
+from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_table
 
 # Headers of a list of entries, one per line, as scipy and the tables of other programs have them.
@@ -128,8 +129,9 @@ def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
         raise table.error("must hold a row of numbers, found a header alone")
     _refuse_entries(table)
     if names:
-        row_names = [row[0] for row in table.rows[1:]]
-        return Matrix(table.numbers(1, range(1, len(header))), row_names, header[1:])
+        row_names = [unshield(row[0]) for row in table.rows[1:]]
+        col_names = [unshield(cell) for cell in header[1:]]
+        return Matrix(table.numbers(1, range(1, len(header))), row_names, col_names)
     if not any(is_number(row[0]) for row in table.rows):
         raise table.error("the first column holds names; give --names", row=1)
     log(f"{path}: the first row holds no number and is skipped as a header")

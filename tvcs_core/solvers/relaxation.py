@@ -29,7 +29,7 @@ QUADRATIC = 0.25  # squared Newton decrement from which on full steps are safe
 
 
 class Relaxation:
-    """The relaxation of free entries; what the taken ones explain is projected out.
+    """The relaxation of the free entries, after the taken ones are projected out.
 
     Parameters
     ----------
