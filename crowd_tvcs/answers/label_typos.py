@@ -33,6 +33,12 @@ MAX_GROUPS_SHOWN = 3  # in a message
 _ADDRESS = re.compile(r"<([^<>\s]+@[^<>\s]+)>\Z")
 _WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # of pages and editors
+# What people choose who have no answer; "unknown" and "none" may be classes.
+_ABSTENTION = re.compile(
+    r"skip(ped)?|(un|not[\W_]?)sure|(i[\W_])?do(n.?|[\W_]no)t[\W_]know|idk|abstain(ed)?"
+    r"|no[\W_](answer|idea)|can(no|.?)t[\W_](tell|say|decide)",
+    re.IGNORECASE,
+)
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
@@ -164,7 +170,7 @@ def warn_similar_names(kind: str, names: Collection[str]) -> list[str]:
 
 
 def warn_odd_labels(used: Collection[str]) -> list[str]:
-    """Warn of labels that may be dates, ratings or free text.
+    """Warn of labels that may be dates, abstentions, ratings or free text.
 
     Parameters
     ----------
@@ -182,6 +188,13 @@ def warn_odd_labels(used: Collection[str]) -> list[str]:
             f"warning: the labels {joined(dates, quoted)} are dates; if a spreadsheet made them of "
             f"labels such as 2-3 or MAR2, {AS_TEXT}"
         )
+    if abstentions := _abstentions(used):
+        count = "counts as a class" if len(abstentions) == 1 else "count as classes"
+        out.append(
+            f"warning: {_and(abstentions, used)} {count} that a task may have; if there is no "
+            "answer, empty these cells and give --leave-out-missing; else name all labels with "
+            "--classes"
+        )
     if len(used) <= MAX_NUMERIC_CLASSES:
         return out
     answers = sum(used.values()) if isinstance(used, Mapping) else 0
@@ -196,6 +209,15 @@ def warn_odd_labels(used: Collection[str]) -> list[str]:
             "class of its own; of texts or names no vote can be taken"
         )
     return out
+
+
+def _abstentions(used: Collection[str]) -> list[str]:
+    """Return the labels that may mean that there is no answer, such as -1 beside 0 and 1."""
+    found = [name for name in used if _ABSTENTION.fullmatch(name)]
+    others = [name for name in used if name not in ("-1", *found)]
+    if "-1" in used and len(others) > 1 and all(_WHOLE.fullmatch(name) for name in others):
+        found.append("-1")
+    return found
 
 
 def _groups(names: Iterable[str], key: Callable[[str], Hashable]) -> list[list[str]]:

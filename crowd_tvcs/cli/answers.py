@@ -154,12 +154,16 @@ def class_names(given: str | None) -> list[str] | None:
 
 def print_skill(skill: Skill) -> None:
     """Print the amount of gold and the mean accuracy of the workers."""
+    from crowd_tvcs.skills.skill import reversed_doubt
+
     answered = skill.n_gold[skill.n_gold > 0]
     print_message(
         f"{skill.n_gold.sum()} gold answers of {answered.size} of {len(skill.workers)} workers, "
         f"{skill.n_right.sum()} right; mean accuracy {skill.prior.mean:.3f}, a prior "
         f"with the weight of {skill.prior.strength:.1f} answers ({skill.prior.source})"
     )
+    if doubt := reversed_doubt(skill):
+        print_message(f"warning: {doubt}")
     if skill.dependence is not None:
         print_dependence(skill.dependence)
 

@@ -213,5 +213,22 @@ class Skill:
         return out
 
 
+def reversed_doubt(skill: Skill) -> str | None:
+    """Describe the doubt that labels are exchanged, where gold answers are worse than guesses.
+
+    None unless so few are right by chance, at random among the classes, once in 1 / `RARE` crowds.
+    """
+    from scipy.stats import binom
+
+    n, right, k = int(skill.n_gold.sum()), int(skill.n_right.sum()), len(skill.classes)
+    if n == 0 or binom.cdf(right, n, 1.0 / k) >= RARE:
+        return None
+    return (
+        f"{right} of {n} gold answers are right, fewer than guesses would be ({n / k:.0f}): are "
+        "the labels of gold and of answers in the same order, and do tasks have the same names?"
+    )
+
+
+RARE = 0.01  # any of .001 to .05 does: it is a warning, and most crowds are far above guesses
 DEVIATION_COLUMNS = ("deviation", "shared_1", "shared_2")
 COLUMNS = ("worker", "gold", "right", "quality", "low", "high", *DEVIATION_COLUMNS)

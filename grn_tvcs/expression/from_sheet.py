@@ -16,13 +16,14 @@ from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
     refuse_results,
+    refuse_spreads,
     refuse_times,
     warn_of_names,
     warn_of_same_genes,
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
-from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
+from grn_tvcs.expression.judge.samples import refuse_relations, warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import (
     Samples,
     Series,
@@ -76,6 +77,8 @@ def expression_in(roles: Roles) -> Expression:
     elif not rows:
         raise sheet.error("must have a sample with all levels, found none")
     values = values[rows]
+    if not n:
+        refuse_relations(sheet.path, values)
     if missing == "interpolate":
         fill_gaps(values, times[rows], named)
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
@@ -105,6 +108,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
     columns = Names(path, [sheet.heads[j] for j in free], options.keep)
     refuse_results(columns)
+    refuse_spreads(columns)
     refuse_wrong_shape(roles)
     has_time = time is not None
     is_gene = genes_by_name(columns, has_time=has_time)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from grn_tvcs.expression.clock import repeats_in_header, repeats_note, times_in_header
-from grn_tvcs.expression.judge.genes import refuse_results
+from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
 from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of
 from grn_tvcs.expression.judge.samples import (
@@ -138,6 +138,7 @@ def of_samples(
     is_sample = samples_by_name(columns)
     if not has_sample_sheet:
         refuse_results(columns)
+        refuse_spreads(columns)
         refuse_two_units(Names(sheet.path, columns.at(is_sample)))
     return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
 

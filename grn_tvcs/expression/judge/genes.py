@@ -48,6 +48,8 @@ _UNIT = re.compile(
 )
 _TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
 _MEAN = re.compile(r"(row[_. ]?)?(means?|averages?|avg)", re.IGNORECASE)
+_FORMS_OF_MEANS = ("{}", "{}_mean", "{}.mean", "{} mean", "mean_{}", "mean.{}", "mean {}")
+FEWEST_SPREADS = 2  # one pair of names may be two genes
 _COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
 
 Flags = NDArray[np.bool_]
@@ -95,6 +97,32 @@ def refuse_results(columns: Names) -> None:
         f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
         f" (if they are genes, give {option_words({'keep': tuple(found)})})",
         *remedies,
+    )
+
+
+def refuse_spreads(columns: Names) -> None:
+    """Refuse standard deviations beside the means they belong to: they are no levels.
+
+    Raises
+    ------
+    LayoutError
+        Naming them, with the option that leaves them out.
+    """
+    names = {name.lower() for name in columns.names}
+    spreads: dict[str, str] = {}  # the pattern that leaves out each
+    for name in columns.at(columns.match(known.SPREAD)):
+        found = known.SPREAD.fullmatch(name)
+        assert found is not None
+        stem = found["behind"] or found["before"]
+        if any(form.format(stem.lower()) in names for form in _FORMS_OF_MEANS):
+            spreads[name] = name.replace(stem, "*", 1)
+    if len(spreads) < FEWEST_SPREADS:
+        return
+    remedy = {"ignore": tuple(dict.fromkeys(spreads.values()))}
+    raise columns.error(
+        f"must hold levels, but {joined(spreads)} are standard deviations or errors of others: "
+        f"give {option_words(remedy)}",
+        remedy,
     )
 
 

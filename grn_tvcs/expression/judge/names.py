@@ -69,6 +69,11 @@ STATISTIC = _any(
 OF_TESTS = re.compile(
     r"stat|t|B|F|LR|beta|se_b|rss|scores?|pct[._][12]|test_stat|significant|status"
 )
+# Spreads beside means, as `summarise` of R and `agg` of pandas call them.
+SPREAD = _any(
+    r"(?P<behind>.+)[\W_](sd|sem?|std|st(d|andard)?[\W_]?(dev(iation)?|err(or)?)|cv|variance)",
+    r"(sd|sem?|std|st(d|andard)?[\W_]?(dev(iation)?|err(or)?)|cv|variance)[\W_](?P<before>.+)",
+)
 # Facts of samples. scanpy's and Seurat's quality control, clusters and scores; sizes of edgeR and
 # DESeq2; what hospitals, plate readers and core facilities note. None is a symbol of a gene.
 OF_SAMPLES = _any(
@@ -82,6 +87,7 @@ OF_SAMPLES = _any(
     r"rine?([_. ]?(score|number))?|rqn|dv200|(rna|dna)?[_. ]?conc(entration)?([_. ]\w+)?"
     r"|ng[/_. ]?u?l|a?_?260[/_. ]?(280|230)|od_?600|viability|passage|pmi|bmi",
     r"age([_. ]?(years|days|weeks))?|sex|gender|ethnicity|weight|height|smok(er|ing)|temperature",
+    r"dos(e|age)([_. ]\w+)?|stimulus|inducer|iptg|glucose|oxygen|growth[_. ]?rate|(?-i:pH)",
     r"lane([_. ]?id)?|flow_?cell|well|pcr[_. ]?cycles|volume|dilution|(insert|ins\.|read|fragment)"
     r"[_. ]?(size|length)|(sample|barcode)[_. ]?index|length",
     # NanoString's nSolver: lanes and controls

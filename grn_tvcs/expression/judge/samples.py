@@ -14,6 +14,7 @@ from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.user_warnings import warn_user
+from tvcs_core import DataError
 from tvcs_core.files.display import joined
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
@@ -116,6 +117,32 @@ def _of_another_form(values: NDArray[np.float64]) -> NDArray[np.bool_]:
         found[j] |= middle[j] > OTHER_SIZE * others.max() > 0
         found[j] |= 0 < OTHER_SIZE * abs(middle[j]) < others.min()
     return found
+
+
+def refuse_relations(path: str, values: NDArray[np.float64]) -> None:
+    """Refuse a symmetric matrix: it holds correlations or distances of genes, and no levels.
+
+    Parameters
+    ----------
+    path
+        The file.
+    values
+        (samples, genes); NaN where one is missing.
+
+    Raises
+    ------
+    DataError
+        If the value of any two does not depend on which of them is the row.
+    """
+    n = len(values)
+    if n < FEWEST_SAMPLES or values.shape != (n, n) or np.ptp(np.nan_to_num(values)) == 0:
+        return
+    if np.allclose(values, values.T, equal_nan=True):
+        raise DataError(
+            f"must hold levels, but its {n} rows and columns are a symmetric matrix, as "
+            "correlations, distances and edges are: give the table it was made from",
+            path=path,
+        )
 
 
 def warn_of_times(path: str, names: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
-from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.skill import Skill, reversed_doubt
 from crowd_tvcs.skills.vote import posterior
 from tvcs_core import DataError
 
@@ -141,6 +141,16 @@ def test_a_gold_label_that_nobody_gave_is_a_class_too():
     skill = estimate_quality(answers, Gold({"t": "2"}))
     assert skill.classes == ("0", "1", "2")
     assert skill.n_right.tolist() == [0, 0]
+
+
+def test_gold_with_its_labels_exchanged_is_doubted_and_hard_gold_is_not(rng):
+    answers, gold, truth, _ = crowd(rng, 5, 20, accuracy=np.full(5, 0.8))
+    assert reversed_doubt(estimate_quality(answers, gold)) is None
+    exchanged = Gold({f"t{j:03d}": str(1 - y) for j, y in enumerate(truth)}, gold.classes)
+    message = reversed_doubt(estimate_quality(answers, exchanged))
+    assert "of 100 gold answers are right, fewer than guesses would be (50)" in message
+    hard, gold, _, _ = crowd(rng, 5, 20, n_classes=4, accuracy=np.full(5, 0.3))
+    assert reversed_doubt(estimate_quality(hard, gold)) is None
 
 
 def test_mistakes_are_spread_evenly_over_the_other_classes():

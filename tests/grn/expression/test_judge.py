@@ -176,6 +176,32 @@ def test_units_side_by_side_are_refused_and_each_option_leaves_one(rng, write):
     assert len(Expression.of(frame, genes_in_rows=True, ignore=["*_tpm"]).levels) == 6
 
 
+@pytest.mark.usefixtures("quietly")
+@pytest.mark.parametrize("name", ["{}_sd", "{}.SEM", "{} std", "se_{}"])
+@pytest.mark.parametrize("mean", ["{}", "{}_mean"])
+@pytest.mark.parametrize("in_rows", [False, True])
+def test_standard_deviations_beside_means_are_refused_and_left_out(name, mean, in_rows, rng, write):
+    table = levels(rng, 1)
+    table = turned(table, [f"{t}h" for t in TIMES]) if in_rows else table.assign(time=TIMES)
+    heads = [head for head in table if head not in ("gene", "time")]
+    spreads = table[heads].rename(columns=name.format) * 0.1
+    path = write(table.rename(columns={h: mean.format(h) for h in heads}).join(spreads))
+    message, ways = refused(path, genes_in_rows=in_rows)
+    assert "are standard deviations or errors of others" in message
+    assert ways == [{"ignore": (name.format("*"),)}]
+    found = Expression.of(path, genes_in_rows=in_rows, **ways[0])
+    assert found.levels.shape == (len(TIMES), len(NAMES))
+
+
+def test_a_symmetric_matrix_is_refused_and_a_square_table_is_not(rng, write):
+    table = levels(rng, 2, NAMES)
+    for values in (table.corr(), 1 - table.corr(), (table.corr() > 0.5).astype(float)):
+        message, _ = refused(write(values.rename_axis("gene").reset_index()), genes_in_rows=True)
+        assert "12 rows and columns are a symmetric matrix" in message
+    knockouts = turned(table, [f"{gene}-" for gene in NAMES])
+    assert Expression.of(write(knockouts), genes_in_rows=True).levels.shape == (12, 12)
+
+
 def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
     names = [f"G{k}" for k in range(60)]
     mean = rng.normal(5, 2, 60)
