@@ -34,6 +34,7 @@ from tvcs_core.files.tables import Table
 
 UNINFORMATIVE = 0.5
 SKILLS = {"gold", "right", "quality"}  # columns of a skills.csv
+PER_WORKER = {QUALITY.name, "accuracy", "skill", "score", "reliability"}  # and no task
 MAX_LISTED = 5
 ROUNDED = 0.0051  # of means with two decimals
 BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan derives
@@ -193,7 +194,8 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
 def quality_of(table: Table, of: Column = TASK) -> QualityFile:
     """Return the quality table that a table holds, see `read_quality`."""
     first, *others = table.rows[0]
-    if WORKER.matches(first) and (others == [QUALITY.name] or SKILLS.issubset(others)):
+    is_per_worker = len(others) == 1 and others[0].casefold() in PER_WORKER
+    if WORKER.matches(first) and (is_per_worker or SKILLS.issubset(others)):
         raise table.error(
             f"has a quality per worker, must have one per worker and {of.name}: a long table has "
             f"worker, {of.name}, quality, a wide one worker and one column per {of.name}; "
@@ -211,6 +213,8 @@ def quality_of(table: Table, of: Column = TASK) -> QualityFile:
     layout += f"{n_workers} workers x {n_tasks} tasks"
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
+    if np.isin(quality.values, (0.0, 1.0)).all():
+        layout += "; every quality is 0 or 1, as answers and allowed pairs are, and as nobody's is"
     if ignored:
         layout += f"; ignored columns: {joined(ignored)}"
     for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):

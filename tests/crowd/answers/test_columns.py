@@ -393,7 +393,12 @@ def test_a_line_of_a_wide_table_that_is_the_mean_of_the_others_is_no_worker_and_
 
 
 @pytest.mark.parametrize(
-    "text", ["worker,quality\nann,.9\n", "worker,gold,right,quality,low\nann,3,2,.7,.5\n"]
+    "text",
+    [
+        "worker,quality\nann,.9\n",
+        "worker,Accuracy\nann,.9\n",
+        "worker,gold,right,quality,low\nann,3,2,.7,.5\n",
+    ],
 )
 def test_a_quality_per_worker_is_no_quality_table(tmp_path, text):
     path = tmp_path / "q.csv"

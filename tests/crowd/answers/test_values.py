@@ -299,6 +299,12 @@ def test_quality_tables_point_names_out_in_their_layout(tmp_path):
     assert "the workers 'Ann' and 'ann' count as 2" in read_quality(tmp_path / "q.csv").layout
 
 
+@pytest.mark.parametrize(("cells", "is_doubted"), [("1,0", True), ("1,.5", False)])
+def test_a_table_of_answers_is_pointed_out_as_no_quality(tmp_path, cells, is_doubted):
+    (tmp_path / "q.csv").write_text(f"worker,t1,t2\nann,{cells}\n")
+    assert ("every quality is 0 or 1" in read_quality(tmp_path / "q.csv").layout) == is_doubted
+
+
 @pytest.mark.parametrize(
     ("used", "what"),
     [
