@@ -80,7 +80,10 @@ def read_first(
         raise ValueError("--kinds needs --tasks, the kind of every task")
     is_unknown = table is None and answers is None
     if is_unknown and workers is None:
-        raise ValueError("--workers must name who is to label, as there are no --answers to gold")
+        raise ValueError(
+            "--workers must name who is to label, as there are no --answers to gold; where people "
+            "sign up by themselves, one name is enough, such as your own to try the desk"
+        )
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     cleaning = {"leave_out_missing": leave_out_missing}
