@@ -11,8 +11,9 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -285,7 +286,8 @@ class _Search:
         start = np.full(at.size, 0.5) if is_first else shares[at]
         relaxed = Relaxation(gram, side, lines, room, begin, start)
         barrier = BARRIER * (self.objective - max(known, 0.0))
-        for _ in _improvements(relaxed, barrier, is_first):
+        for improve in _steps(relaxed, barrier, is_first):
+            improve()
             if time.perf_counter() > self._until:
                 break
         V[at], constant = relaxed.tangent()
@@ -334,22 +336,19 @@ class _Search:
         return value
 
 
-def _improvements(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterator[None]:
-    """Improve the shares and D of a relaxation by turns; yield after each step."""
+def _steps(relaxed: Relaxation, barrier: float, is_first: bool) -> Iterator[Callable[[], None]]:
+    """Yield the steps that improve the shares and D of a relaxation by turns."""
+    improve_split, improve_shares = relaxed.improve_split, relaxed.improve_shares
     if is_first:
         mu = float(relaxed.split.mean())
         for _ in range(ROOT_SPLIT_STEPS):
-            relaxed.improve_split(mu)
-            yield
+            yield partial(improve_split, mu)
             mu = max(0.5 * mu, relaxed.split_barrier)
     for step in range(ROOT_SHARE_STEPS if is_first else SHARE_STEPS):
-        relaxed.improve_shares(barrier * max(1.0, FIRST * FALL**step))
-        yield
+        yield partial(improve_shares, barrier * max(1.0, FIRST * FALL**step))
     for _ in range(ROOT_ROUNDS if is_first else SPLIT_STEPS):
-        relaxed.weigh_entries()
+        yield relaxed.weigh_entries
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            relaxed.improve_split(relaxed.split_barrier)
-            yield
+            yield partial(improve_split, relaxed.split_barrier)
         for _ in range(ROOT_ROUNDS if is_first else 1):
-            relaxed.improve_shares(barrier)
-            yield
+            yield partial(improve_shares, barrier)
