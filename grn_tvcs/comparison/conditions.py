@@ -13,10 +13,10 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options, keywords, may_read, option_words
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.subset import FEWEST, subset_genes
-from grn_tvcs.expression.user_warnings import messages_in_python, warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 
@@ -178,7 +178,7 @@ def read_conditions(
     ValueError
         If the samples are cells with a file of pseudotimes, which has no such column.
     """
-    with messages_in_python():
+    with keywords():
         return conditions_in(data, column, wanted, Options.of(**options))
 
 

@@ -64,7 +64,10 @@ def expression_in(roles: Roles) -> Expression:
     rows = [*rows, *rest]
     if missing != "error":
         if not np.isnan(values).any():
-            warn_user(f"{sheet.path}: no value is missing, so --missing {missing} changes nothing")
+            warn_user(
+                f"{sheet.path}: no value is missing, so "
+                f"{option_words({'missing': missing})} changes nothing"
+            )
         n_all = len(rows)
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = gap_notes(values, rows, named, n_all, missing) + notes
@@ -176,14 +179,15 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
         )
     for j in genes:
         if not header[j]:
+            without = {"ignore": (str(j + 1),)}
             raise may_read(
                 sheet.error(
                     "a gene must have a name, found an empty cell; if the column is none, give "
-                    f"--ignore {j + 1}",
+                    f"{option_words(without)}",
                     HEAD,
                     j,
                 ),
-                {"ignore": (str(j + 1),)},
+                without,
             )
     names = [header[j] for j in genes]
     if twice := describe_repeated("gene names", names):
@@ -192,13 +196,14 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
             "groupby and mean)"
         )
         if any(map(CLOCK.fullmatch, sheet.cells(0))):
+            turn = {"genes_in_rows": True}
             raise may_read(
                 sheet.error(
                     f"{twice}; a row of times stands below, so they seem to be samples: give "
-                    "--genes-in-rows",
+                    f"{option_words(turn)}",
                     row=HEAD,
                 ),
-                {"genes_in_rows": True},
+                turn,
             )
         if any(map(DATE.fullmatch, repeated(names))):
             remedy = (

@@ -20,7 +20,7 @@ from grn_tvcs.expression.judge.samples import (
     samples_by_name,
 )
 from grn_tvcs.expression.missing_values import MARKS, are_words
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options, may_read, option_name, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -49,7 +49,8 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     for name in rest:
         if name.lower() not in lower:
             raise DataError(
-                f"has neither a column nor a row {quoted(name)} for --ignore"
+                f"has neither a column nor a row {quoted(name)} for "
+                f"{option_name('ignore')}"
                 f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
                 f"{joined(kept.heads)}",
                 path=sheet.path,
@@ -73,7 +74,8 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     lower = {name.lower() for name in known}
     if strangers := [name for name in options.keep if name.lower() not in lower]:
         raise DataError(
-            f"has neither a column nor a row {quoted(strangers[0])} for --keep"
+            f"has neither a column nor a row {quoted(strangers[0])} for "
+            f"{option_name('keep')}"
             f"{did_you_mean(strangers[0], known)}",
             path=sheet.path,
         )
@@ -163,7 +165,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
 
 def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
     """Name genes by a column that the user names, and leave out others of names."""
-    place = place_of(sheet, wanted, "--gene-column")
+    place = place_of(sheet, wanted, "gene_column")
     made, n_other = _called(sheet, place)
     if n_other:
         first = sheet.heads[0] or "the first column"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_NOTE
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -41,7 +42,8 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
             what = ", which differ in case alone: write them alike" if is_case else "; remove them"
             raise DataError(
                 f"must have the genes of {paths[0]}, but these are in one of the two only: "
-                f"{joined(strangers)}{what}, or give both one name by --gene-names FILE",
+                f"{joined(strangers)}{what}, or give both one name by "
+                f"{option_words({'gene_names': 'FILE'})}",
                 path=path,
             )
     refuse_different_units(paths, parts)

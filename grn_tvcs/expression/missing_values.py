@@ -77,13 +77,15 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
     return int((~np.isfinite(values)).sum()) == n_gaps
 
 
+def _remedies() -> str:
+    drop, interpolate = (option_words({"missing": one}) for one in ("drop", "interpolate"))
+    return f"{drop} or {interpolate}"
+
+
 def describe_missing(cell: str, n: int) -> str:
     """Describe the first of `n` missing values, which is refused, and the remedies."""
     count = "it is the only value that is missing" if n == 1 else f"{n} values are missing"
-    return (
-        f"must be a number, found {quoted(cell)}; {count}: give --missing drop or "
-        "--missing interpolate"
-    )
+    return f"must be a number, found {quoted(cell)}; {count}: give {_remedies()}"
 
 
 def gap_notes(
@@ -163,7 +165,7 @@ def remedy_of(cell: str) -> str:
         return (
             "; the logarithm of 0 is -Inf: give the levels as they are, or add a small number "
             "before the logarithm (R: log2(x + 1)); where it is a failed value, write NA and give "
-            "--missing drop or --missing interpolate"
+            f"{_remedies()}"
         )
     if found := _otherwise(cell):
         return found

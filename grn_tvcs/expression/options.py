@@ -6,7 +6,9 @@ A new option is a field of `Options`, and a word in `TAKES` of each format that 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -116,7 +118,9 @@ class Options:
         if self.lineage_weights is not None and self.pseudotime is None:
             raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
         if self.samples_sheet is not None and self.samples is None:
-            raise ValueError("--samples-sheet is the sheet of --samples")
+            raise ValueError(
+                f"{option_name('samples_sheet')} is the sheet of {option_name('samples')}"
+            )
 
     @classmethod
     def of(cls, **words: Any) -> Options:
@@ -162,7 +166,7 @@ class Options:
         of_reading = {field.name for field in fields(Options)}
         taken = (*taken, "gene_names")  # of genes that are read already
         if wrong := [n for n in self.given() if n in of_reading and n not in taken]:
-            options = [f"--{name.replace('_', '-')}" for name in wrong]
+            options = list(map(option_name, wrong))
             are = "is" if len(options) == 1 else "are"
             raise ValueError(f"{joined(options)} {are} not for {what}")
 
@@ -197,14 +201,49 @@ def may_read(error: DataError, *remedies: dict[str, Any]) -> LayoutError:
     return found
 
 
+_IN_PYTHON = ContextVar("in_python", default=False)
+
+
+@contextmanager
+def keywords() -> Iterator[None]:
+    """Write options as keywords of Python while the context lasts."""
+    before = _IN_PYTHON.set(True)
+    try:
+        yield
+    finally:
+        _IN_PYTHON.reset(before)
+
+
+def option_name(name: str) -> str:
+    """Write the name of an option, as on the command line or as a keyword."""
+    return name if _IN_PYTHON.get() else f"--{name.replace('_', '-')}"
+
+
 def option_words(options: Mapping[str, Any]) -> str:
-    """Write options as on the command line."""
+    """Write options with their values, as on the command line or as keywords.
+
+    Examples
+    --------
+    >>> option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
+    "--genes-in-rows --series-column donor --series-column 'my dose'"
+    >>> with keywords():
+    ...     option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
+    "genes_in_rows=True, series_column=['donor', 'my dose']"
+    """
+    if _IN_PYTHON.get():
+        return ", ".join(f"{name}={_literal(value)}" for name, value in options.items())
     words = []
     for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
+        option = option_name(name)
         for one in value if isinstance(value, tuple | list) else (value,):
             words += [option] if one is True else [option, shlex.quote(unquoted(str(one)))]
     return " ".join(words)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return repr(value[0] if len(value) == 1 else list(value))
+    return repr(value)
 
 
 def _help() -> str:

@@ -38,10 +38,9 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.join import join_files
 from grn_tvcs.expression.judge.roles import Roles
-from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.options import Options, keywords, may_read, option_name, option_words
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
-from grn_tvcs.expression.user_warnings import messages_in_python
 from tvcs_core.arguments import describe_value
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
@@ -87,7 +86,7 @@ def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[s
 
 def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
     """Read expression with options as words, an array too; see `Expression.of`."""
-    with messages_in_python():
+    with keywords():
         if is_array(data):
             data, words = as_frame(data, words)
         elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
@@ -176,7 +175,7 @@ def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Ro
         options = replace(options, genes_in_rows=True)
         if from_file is None and sheet.sample_sheet is not None:
             roles = roles_of(sheet, with_time(options, sheet.sample_sheet), column)
-            return replace(roles, remedy=f"give {sheet_for(sheet.sample_sheet, 'replicate')}")
+            return replace(roles, own_remedy=f"give {sheet_for(sheet.sample_sheet, 'replicate')}")
     else:
         sheet = open_sheet(path, options.sheet)
     return roles_of(
@@ -197,12 +196,13 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
         The column whose values part the table.
     """
     if options.gene_column is not None and not options.genes_in_rows:
+        turn = {"genes_in_rows": True}
         raise may_read(
             sheet.error(
-                "a column of names (--gene-column) is for genes that stand in rows: give "
-                "--genes-in-rows too; where samples stand in rows, leave it out"
+                f"a column of names ({option_name('gene_column')}) is for genes that stand in "
+                f"rows: give {option_words(turn)} too; where samples stand in rows, leave it out"
             ),
-            {"genes_in_rows": True},
+            turn,
         )
     if sheet.sample_sheet is not None:
         return join_sheet(sheet, sheet.sample_sheet, options, part)

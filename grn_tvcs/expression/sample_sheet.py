@@ -146,16 +146,18 @@ def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> 
     if across == len(samples) if genes_in_rows else across < 2:
         return
     down = len(named.intersection(map(_bare, levels.cells(0))))
+    turn = {"genes_in_rows": True}
     if not genes_in_rows and across > down:
         raise may_read(
             levels.error(
-                f"samples of {samples.path} stand in the first row: give --genes-in-rows", HEAD
+                f"samples of {samples.path} stand in the first row: give {option_words(turn)}", HEAD
             ),
-            {"genes_in_rows": True},
+            turn,
         )
     if genes_in_rows and down > max(1, across):
         raise levels.error(
-            f"samples of {samples.path} stand in the first column: leave --genes-in-rows out", HEAD
+            f"samples of {samples.path} stand in the first column: leave {option_words(turn)} out",
+            HEAD,
         )
 
 

@@ -28,7 +28,7 @@ from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, series_places
 from grn_tvcs.expression.judge.series import Samples, by_columns
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options, may_read, option_name, option_words
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -110,7 +110,8 @@ class Annotated(ABC):
         if twice := describe_repeated("gene names", names):
             raise self.error(
                 f"{twice}; rename or remove them (scanpy: adata.var_names_make_unique()), or give "
-                "--gene-column NAME with a column of var that names each once",
+                f"{option_words({'gene_column': 'NAME'})} with a column of var that names each "
+                "once",
                 column,
             )
         return tuple(names)
@@ -126,10 +127,12 @@ class Annotated(ABC):
         name = self.options.layer or "X"
         is_layer = self.options.layer is not None and not self.is_raw
         if self.is_raw and not self.has_raw():
-            raise self.error("has no raw; leave --layer out for X")
+            raise self.error(f"has no raw; leave {option_name('layer')} out for X")
         if is_layer and name not in self.layers():
             known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {joined(known)}" if known else "it has X alone: leave --layer out"
+            there_are = f"it has {joined(known)}"
+            if not known:
+                there_are = f"it has X alone: leave {option_name('layer')} out"
             raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
         levels = self.matrix(name, is_layer=is_layer)
         if levels.ndim != 2 or levels.shape[0] != n_samples:
@@ -154,7 +157,8 @@ class Annotated(ABC):
     def without_x(self) -> DataError:
         """Make the error of data without X."""
         known = joined(self.layers())
-        return self.error(f"has no X: give --layer NAME, it has {known or 'no layer either'}")
+        give = option_words({"layer": "NAME"})
+        return self.error(f"has no X: give {give}, it has {known or 'no layer either'}")
 
     def _warn_of_scaled(self) -> None:
         """Warn of values below 0 in X if a layer or raw holds the values before scaling."""
@@ -171,7 +175,8 @@ class Annotated(ABC):
             first = sorted(unscaled)[0][1].partition(" (")[0]
             warn_user(
                 f"{self.path}: X holds values below 0, as scaling (sc.pp.scale) makes them, and is "
-                f"taken as logarithms; there is also {others}: to use it, give --layer {first}"
+                f"taken as logarithms; there is also {others}: to use it, "
+                f"give {option_words({'layer': first})}"
             )
 
 
@@ -365,7 +370,8 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     if strangers := sorted(set(wanted) - set(genes)):
         known = [*data.columns("obs"), *genes]
         raise data.error(
-            f"has neither a column of obs nor a gene {quoted(strangers[0])} for --ignore"
+            f"has neither a column of obs nor a gene {quoted(strangers[0])} for "
+            f"{option_name('ignore')}"
             f"{did_you_mean(strangers[0], known)}"
         )
     return wanted

@@ -65,7 +65,8 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
             raise clocks.error(
                 f"must have at least 2 different pseudotimes, found {n}: leave this lineage out "
                 f"with {option_words({'ignore': (name,)})}; if no cell has a pseudotime, give the "
-                "levels alone with --genes-in-rows, as samples in steady state",
+                f"levels alone with {option_words({'genes_in_rows': True})}, as samples in steady "
+                "state",
                 0,
                 k + 1,
             )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.display import joined
 from tvcs_core.files.rows import Rows
@@ -121,7 +121,8 @@ def with_time(options: Options, samples: Sheet) -> Options:
     raise may_read(
         samples.error(
             f"is a series matrix whose samples have {joined(samples.heads[1:])}; {what}: give "
-            f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(samples)}"
+            f"{option_words({'time_column': likely[0] if likely else 'NAME'})}, or "
+            f"{sheet_for(samples)}"
         ),
         *({"time_column": name} for name in likely),
     )
@@ -131,4 +132,4 @@ def sheet_for(samples: Sheet, *more: str) -> str:
     """Return the option of a sheet, and the columns that it needs."""
     first = f"sample (such as {samples.cells(0)[0]})"
     *names, last = (first, "time (empty in steady state)", *more)
-    return f"--samples SHEET with columns {', '.join(names)} and {last}"
+    return f"{option_words({'samples': 'SHEET'})} with columns {', '.join(names)} and {last}"

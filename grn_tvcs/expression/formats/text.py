@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
+from grn_tvcs.expression.options import option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
@@ -51,8 +52,8 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
         several = SeveralSheetsError(
-            f"has the sheets {joined(error.sheets)}; name one with --sheet, such as --sheet "
-            f"{quoted(error.sheets[0])}",
+            f"has the sheets {joined(error.sheets)}; name one with {option_name('sheet')}, such as "
+            f"{option_words({'sheet': error.sheets[0]})}",
             path=path,
         )
         several.sheets = error.sheets
@@ -80,7 +81,7 @@ def _refuse_cells_of_10x(path: Path) -> None:
     raise DataError(
         "is a matrix of cells without times, as Cell Ranger (10x) writes it: make an .h5ad of it, "
         f"with the pseudotime of every cell in obs (Python: scanpy.{reads}, then "
-        ".write('cells.h5ad')), and give that with --time-column NAME",
+        f".write('cells.h5ad')), and give that with {option_words({'time_column': 'NAME'})}",
         path=path,
     )
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import Options, option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -37,21 +37,28 @@ class Roles:
         The columns that name the series, in the order of joining.
     options
         The options that still apply.
-    remedy
-        How to separate series if no column does.
+    own_remedy
+        How to separate series if no column does; None for the usual advice.
     """
 
     sheet: Sheet
     kinds: list[str]
     labels: list[int]
     options: Options
-    remedy: str = f"{SEPARATE}, or give --series-column NAME"
+    own_remedy: str | None = None
 
     @classmethod
     def of(cls, sheet: Sheet, options: Options, part: str | None = None) -> Roles:
         """Find the roles of the columns of a table of samples x genes; see `kinds_of`."""
         kinds = kinds_of(sheet, options, part)
         return cls(sheet, kinds, series_places(sheet, kinds, options), options)
+
+    @property
+    def remedy(self) -> str:
+        """How to separate series if no column does."""
+        if self.own_remedy is not None:
+            return self.own_remedy
+        return f"{SEPARATE}, or give {option_words({'series_column': 'NAME'})}"
 
     def place(self, kind: str) -> int | None:
         """Return the first column of a kind; None if there is none."""
@@ -89,10 +96,10 @@ def kinds_of(
     header = sheet.heads
     kinds = [name.lower() for name in header]
     for name in options.keep:
-        place = place_of(sheet, name, "--keep")
+        place = place_of(sheet, name, "keep")
         kinds[place] = KEPT if kinds[place] in NAMED or CLOCK.fullmatch(name) else kinds[place]
     for name in expanded(options.ignore, header):
-        kinds[place_of(sheet, name, "--ignore")] = IGNORED
+        kinds[place_of(sheet, name, "ignore")] = IGNORED
     if options.series_column:
         kinds = [IGNORED if kind in SERIES else kind for kind in kinds]
     given = {"time": options.time_column, "sample": options.sample_column}
@@ -100,9 +107,9 @@ def kinds_of(
         if wanted is not None:
             _take(sheet, kinds, kind, wanted)
     for name in options.series_column:
-        kinds[place_of(sheet, name, "--series-column")] = "series"
+        kinds[place_of(sheet, name, "series_column")] = "series"
     if part is not None:
-        kinds[place_of(sheet, part, "--condition-column")] = PART
+        kinds[place_of(sheet, part, "condition_column")] = PART
     clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
     if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
         kinds[clocks[0]] = "time"
@@ -123,18 +130,18 @@ def kind_of_gene(name: str) -> str:
 def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[int]:
     """Return the positions of the columns that name the series, in the order of joining."""
     if options.series_column:
-        return [place_of(sheet, name, "--series-column") for name in options.series_column]
+        return [place_of(sheet, name, "series_column") for name in options.series_column]
     return [kinds.index(name) for name in SERIES if name in kinds]
 
 
 def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
     """Make a column the one of its kind; another of this name is not used then."""
-    place = place_of(sheet, wanted, f"--{kind}-column")
+    place = place_of(sheet, wanted, f"{kind}_column")
     others = [j for j, found in enumerate(kinds) if found == kind and j != place]
     if others:
         warn_user(
             f"{sheet.path}: {joined(sheet.heads[j] for j in others)} is not used, for "
-            f"--{kind}-column is {wanted}"
+            f"{option_name(f'{kind}_column')} is {wanted}"
         )
     for j in others:
         kinds[j] = IGNORED
@@ -153,8 +160,8 @@ def place_of(sheet: Sheet, name: str, option: str) -> int:
     if place is None:
         header = sheet.heads
         raise DataError(
-            f"has no column {quoted(name)} for {option}{did_you_mean(name, header)}; it has "
-            f"{joined(header)}",
+            f"has no column {quoted(name)} for {option_name(option)}{did_you_mean(name, header)}; "
+            f"it has {joined(header)}",
             path=sheet.path,
         )
     return place

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
-from grn_tvcs.expression.options import REPLICATES, may_read, option_words
+from grn_tvcs.expression.options import REPLICATES, may_read, option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, unquoted
@@ -216,12 +216,12 @@ def check_series(samples: Samples, series: Series) -> None:
             give = (
                 f"{SEPARATE}, or give {option_words(remedies[0])}" if more else samples.roles.remedy
             )
+            unpaired, average = (option_words({"replicates": one}) for one in REPLICATES)
             raise may_read(
                 sheet.error(
                     f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
-                    "nothing pairs the replicates, give --replicates unpaired (the k-th of each "
-                    "time makes a series), or --replicates average (their mean, as of one "
-                    "measurement)",
+                    f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
+                    f"series), or {average} (their mean, as of one measurement)",
                     i,
                     samples.roles.place("time"),
                 ),
@@ -343,9 +343,9 @@ def refuse_without_series(roles: Roles) -> None:
     options = roles.options
     if options.replicates is not None:
         raise roles.sheet.error(
-            f"has no time, so all samples are in steady state, and --replicates "
-            f"{options.replicates} says how series are made: leave it out, or name the column of "
-            "times with --time-column"
+            "has no time, so all samples are in steady state, and "
+            f"{option_words({'replicates': options.replicates})} says how series are made: leave "
+            f"it out, or name the column of times with {option_name('time_column')}"
         )
 
 

@@ -63,9 +63,10 @@ def refuse_wrong_shape(roles: Roles) -> None:
     one = {*NAMED} - ({"series"} if roles.options.series_column else set())
     if twice := [name for name in repeated(kinds) if name in one]:
         place = len(kinds) - kinds[::-1].index(twice[0])
+        ignore = option_words({"ignore": str(place)})
         raise sheet.error(
-            f"must have one column of each kind, found twice: {joined(twice)}; give --ignore "
-            f"{place} for column {place}, or the number of the one that is not meant",
+            f"must have one column of each kind, found twice: {joined(twice)}; give {ignore} "
+            f"for column {place}, or the number of the one that is not meant",
             HEAD,
         )
     names = [cell for cell in kinds if cell not in LABELS]
@@ -160,8 +161,8 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
 def _turn(first: Sequence[str]) -> str:
     return (
         "genes seem to stand in rows: the first column holds names such as "
-        f"{joined(first[:3])}; give --genes-in-rows, or one row per sample and one column per "
-        "gene, with a column Time"
+        f"{joined(first[:3])}; give {option_words({'genes_in_rows': True})}, or one row per sample "
+        "and one column per gene, with a column Time"
     )
 
 
@@ -214,7 +215,8 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
 def _without_time(sheet: Sheet, clocks: list[str]) -> LayoutError:
     remedies = tuple({"time_column": name} for name in clocks)
     why = f"{joined(clocks)} seems to be it" if clocks else "for there are series"
-    give = f": give {option_words(remedies[0])}" if remedies else " (or give --time-column NAME)"
+    column = option_words(remedies[0] if remedies else {"time_column": "NAME"})
+    give = f": give {column}" if remedies else f" (or give {column})"
     return may_read(
         sheet.error(
             f"must have a column named Time, {why}{give}; only steady-state samples have none",

@@ -304,7 +304,7 @@ def test_a_column_of_conditions_of_obs(conditions, tmp_path):
         for part, wanted in zip(parts.values(), conditions[::-1], strict=True):
             assert part.series == wanted.series
             assert part.values == approx(wanted.values, abs=1e-9)
-    with pytest.raises(ValueError, match="no column 'stat' for --condition-column; did you mean"):
+    with pytest.raises(ValueError, match="no column 'stat' for condition_column; did you mean"):
         read_conditions(made, "stat")
 
 
@@ -332,9 +332,9 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
         (
             "stat",
             (),
-            "has no column 'stat' for --condition-column; did you mean 'State'\\?; it has",
+            "has no column 'stat' for condition_column; did you mean 'State'\\?; it has",
         ),
-        ("Strain", (), "has no column 'Strain' for --condition-column; it has Time, replicate"),
+        ("Strain", (), "has no column 'Strain' for condition_column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name 2 to 6 conditions, found 10: .*name some of them by --cond"),
         ("state", ("wild",), "must name 2 to 6 conditions, found 1: wild; give the table of the"),

@@ -74,7 +74,7 @@ def test_the_layout_follows_from_the_arguments(write):
     cells, clock = write(CELLS, "c.csv"), write(CLOCK, "p.csv")
     assert Expression.of(levels, samples=sheet).genes == ("NA", "007")
     assert Expression.of(cells, pseudotime=clock).genes == ("G1", "G2")
-    with pytest.raises(ValueError, match="genes_in_rows=True is not for a file of pseudotimes"):
+    with pytest.raises(ValueError, match="genes_in_rows is not for a file of pseudotimes"):
         Expression.of(cells, pseudotime=clock, genes_in_rows=True)
 
 

@@ -14,7 +14,6 @@ from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import gap_notes
 from grn_tvcs.expression.sample_sheet import rows_by_name
-from grn_tvcs.expression.user_warnings import in_python
 from tests.every_command import GEO
 from tvcs_core import DataError
 
@@ -116,21 +115,6 @@ def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(write):
 def test_a_series_may_begin_at_the_time_where_the_one_before_ends(write):
     text = "Time\tseries\tG\tH\n0\ta\t1\t2\n1\ta\t2\t3\n1\tb\t3\t1\n2\tb\t4\t2\n"
     assert Expression.of(write(text)).times.tolist() == [0, 1, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("message", "words"),
-    [
-        ("give --ignore '5'\"'\"'-3'\"'\"' bias'; or", "give ignore=\"5'-3' bias\"; or"),
-        ("(or give --time-column NAME)", "(or give time_column='NAME')"),
-        ("no column 'a' for --ignore; it has", "no column 'a' for ignore; it has"),
-        ("--sheet is not for a DataFrame", "sheet is not for a DataFrame"),
-        ("give --keep a.", "give keep='a'."),
-        ("--ignore-me and --scale log stay", "--ignore-me and --scale log stay"),
-    ],
-)
-def test_options_of_the_command_line_are_keywords_in_python(message, words):
-    assert in_python(message) == words
 
 
 def test_python_names_keywords_and_the_command_options(tmp_path):
