@@ -152,7 +152,7 @@ def _project(V: Any, constraint: TVCS, method: str) -> Projection:
         solver = RELAXATIONS[method]
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
-        solved = solve_by_scales(entries, constraint, quick)
+        solved = quick or solve_by_scales(entries, constraint)
     return proved(entries, constraint, solved)
 
 

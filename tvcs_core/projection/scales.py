@@ -33,7 +33,8 @@ def solve_by_scales(
 ) -> ExactSolution:
     """Return the best support of the entries, and the prices of the larger gains.
 
-    `first` is the best support on the first grid, if it is known.
+    `first` is the best support on the first grid, if it is known. It is returned itself if it
+    leaves no room for smaller gains.
     """
     groups, caps, gains = _Groups.of(entries, constraint), Counts(*constraint.caps), entries.gains
     found, mask = first, np.zeros(gains.shape, bool)
@@ -47,20 +48,12 @@ def solve_by_scales(
         first = first or found
         small = _small_left(gains, limit, groups, caps, found.mask)
         if small is None:
-            mask |= found.mask
-            return first._replace(mask=mask)
+            return first if found is first else first._replace(mask=mask | found.mask)
         kept = found.mask & ~small
         mask |= kept
         caps = groups.left(caps, kept)
         gains = np.where(small & groups.have_room(caps), np.abs(gains), 0.0)
         gains, found = np.ldexp(gains, -math.frexp(float(gains.max()))[1]), None
-
-
-def has_small_left(entries: Entries, constraint: TVCS, support: NDArray[np.bool_]) -> bool:
-    """Return whether small gains have room beside the larger ones in `support`."""
-    groups, caps = _Groups.of(entries, constraint), Counts(*constraint.caps)
-    limit = _limits(entries.gains, entries.squared, groups, caps)[1]
-    return _small_left(entries.gains, limit, groups, caps, support) is not None
 
 
 class _Groups(NamedTuple):

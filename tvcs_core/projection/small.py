@@ -18,7 +18,7 @@ from tvcs_core.projection.exact import (
 )
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
-from tvcs_core.projection.scales import has_small_left
+from tvcs_core.projection.scales import solve_by_scales
 
 # Entries with unit caps up to which one call is no slower than the general way
 # (measured by `python -m benchmarks.speed.families`).
@@ -41,7 +41,7 @@ class SmallProjection(NamedTuple):
 def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution | None:
     """Project a small float64 array onto plain caps; return None if it is anything else.
 
-    If small values need a projection of their own (`scales`), returns that of the larger ones. The
+    If small values need a projection of their own (`scales`), returns their joint support. The
     general way gives the same support; its prices are equal too, bit by bit, for tables that it
     also treats as small and for unit caps up to some 70,000 entries.
     """
@@ -68,8 +68,10 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution |
     if objective < 0.0:
         return None
     solved = ExactSolution(mask, u, w, price, {})
-    if has_small and has_small_left(enter(V, constraint), constraint, mask):
-        return solved
+    if has_small:
+        by_scales = solve_by_scales(enter(V, constraint), constraint, solved)
+        if by_scales is not solved:
+            return by_scales
     if gap < 0.0:
         objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
