@@ -106,7 +106,6 @@ class Record:
     known: Calibration
     none: float
     n_genes: int
-    has_series: bool
     is_far: bool
     is_outside: bool
     is_coexpressed: bool
@@ -185,7 +184,6 @@ def record_of(made: Table) -> Record:
         known,
         null_log_odds(model.nulls, traits, design, shared=shared),
         len(expression.genes),
-        bool(expression.series),
         _is_far(model, traits, design),
         model.trait_distributions[design.start].is_out_of_domain(traits, design),
         excess,
@@ -213,7 +211,7 @@ def answer(one: Record, weights: dict[str, float] = WEIGHTS, share: float | None
     if one.is_far or one.is_outside or one.is_coexpressed or one.is_one_way:
         learned = 0.0 if one.is_far or one.is_one_way else learned_weight(logits, one.allowed)
         learned = learned if share is None else share
-        used = used_rankings(one.has_series, learned)
+        used = used_rankings(one.rankings, learned)
         used = {name: weight for name, weight in used.items() if weights.get(name)}
         return blend(one.rankings, one.allowed, used), False
     z = compress_logits(

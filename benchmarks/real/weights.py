@@ -32,7 +32,9 @@ from benchmarks.real.sets import (  # noqa: E402
     simulated_table,
 )
 from grn_tvcs.combine.blend.blend import (  # noqa: E402
+    LEAD,
     LEARNED,
+    NO_RANKS,
     PIDC,
     SIZE,
     SUM,
@@ -53,7 +55,7 @@ PARTS = tuple(WEIGHTS)
 # Weights that are tried.
 GRID = {
     SUM: (1.0, 2.0), LEARNED: (0.0, 1.0, 2.0), SIZE: (0.0, 4.0), RATES: (0.0, 0.5),
-    CLR: (0.0, 0.5), RANK: (0.0, 0.5), PIDC: (0.5, 1.0),
+    CLR: (0.0, 0.5), RANK: (0.0, 0.5), PIDC: (0.5, 1.0), LEAD: (0.0, 5.0, 10.0),
 }  # fmt: skip
 TODAY = (1.0, *(0.0 for _ in PARTS[1:]))  # the plain sum
 
@@ -108,8 +110,8 @@ def judged(name: str, folder: Path, keep: Path | None) -> Judged:
 def ranks_of(made: Table) -> tuple[Array, Array]:
     """Return the log ranks of all parts, 0 if absent, [part, input, gene], and the inputs.
 
-    Those of the learned combination are multiplied by its share of the largest weight, and the size
-    of the sum is no rank; one of both is 0.
+    Those of the learned combination are multiplied by its share of the largest weight; they or the
+    size of the sum are 0. This size and the lead are no ranks.
     """
     rng, model = stream(0, "combined"), load_pretrained()
     evidence = compute_evidence(made.expression, made.rules, rng)
@@ -126,7 +128,7 @@ def ranks_of(made: Table) -> tuple[Array, Array]:
         if part in found:
             values = found[part][evidence.allowed]
             one[evidence.allowed] = of.get(part, 1.0) * (
-                values if part == SIZE else log_ranks(values)
+                values if part in NO_RANKS else log_ranks(values)
             )
     return ranks, evidence.inputs
 

@@ -183,7 +183,7 @@ def combined(
         # A common stimulus looks to the learned combination like a regulator of all genes.
         is_unlike = why_not == ONE_DIRECTION or _is_far(model, table_traits, design)
         learned = 0.0 if is_unlike else learned_weight(logits, evidence.allowed)
-        weights = used_rankings(bool(expression.series), learned)
+        weights = used_rankings(rankings, learned)
         scores = blend(rankings, evidence.allowed, weights)
         # The trees know tables of a common stimulus among those of several series alone.
         null = 0.0 if np.isnan(shared) else float(sigmoid(np.array(none)))

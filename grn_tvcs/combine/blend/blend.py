@@ -5,6 +5,9 @@ on real tables. The blend adds weighted log ranks of several rankings, -log(1 - 
 of a pair as a fraction of all pairs: high in any ranking counts more than low in another. Sources
 without time use single cells, if samples are bins of cells.
 
+Most rankings score both directions of a pair alike. In series that are no bins of cells, the lead
+is added: by how much the lagged correlation of a pair exceeds that of its reverse.
+
 The learned combination counts as far as it is sure of its strongest edges. It does not count far
 from all simulated tables: there the sum also counts by its size, not by its rank alone.
 `python -m benchmarks.real.weights` tries weights by leaving whole families of tables out.
@@ -12,13 +15,13 @@ from all simulated tables: there the sum also counts by its size, not by its ran
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.evidence_scores import CLR, LAGGED, RANK, RATES, EvidenceScores
+from grn_tvcs.combine.evidence_scores import CLR, LAGGED, NEXT, RANK, RATES, EvidenceScores
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
@@ -34,9 +37,13 @@ from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.execution import Execution
 
-SUM, LEARNED, SIZE, PIDC = "sum", "learned", "size of the sum", "pidc"
+SUM, LEARNED, SIZE, PIDC, LEAD = "sum", "learned", "size of the sum", "pidc", "lead"
+NO_RANKS = (SIZE, LEAD)  # counted by their values
 # Of the learned combination the largest weight. It or the size of the sum counts, never both.
-WEIGHTS = {SUM: 2.0, LEARNED: 2.0, SIZE: 4.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0}
+WEIGHTS = {
+    SUM: 2.0, LEARNED: 2.0, SIZE: 4.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0, LEAD: 10.0,
+}  # fmt: skip
+SMALLEST = 1e-3  # score of the last pair, if leads make it negative
 WEIGHT_PER_PROBABILITY = 5.0  # of the learned combination, by the mean of its strongest edges
 TREES = 100  # per gene in the sum, as in learned evidence of small networks
 
@@ -57,21 +64,34 @@ def blend(
 ) -> Array:
     """Return the weighted sum of log ranks among the allowed pairs, 0 elsewhere; [input, gene].
 
-    Rankings that are absent, as rates without series, do not count.
+    Rankings that are absent, as rates without series, do not count. Allowed pairs are above 0.
     """
     total = np.zeros(allowed.shape)
     for name, weight in weights.items():
         if name in rankings:
             values = rankings[name][allowed]
-            total[allowed] += weight * (values if name == SIZE else log_ranks(values))
+            total[allowed] += weight * (values if name in NO_RANKS else log_ranks(values))
+    least = total[allowed].min(initial=np.inf)
+    if least <= 0:
+        total[allowed] += SMALLEST - least
     return total
 
 
-def used_rankings(has_series: bool, learned: float) -> dict[str, float]:
-    """Return the weights of the rankings that a table allows, given that of the learned one."""
-    absent = {RATES: not has_series, LEARNED: learned == 0, SIZE: learned > 0}
-    weights = WEIGHTS | {LEARNED: learned}
-    return {name: weight for name, weight in weights.items() if not absent.get(name)}
+def used_rankings(found: Collection[str], learned: float) -> dict[str, float]:
+    """Return the weights of the rankings found on a table, given that of the learned one."""
+    weights = WEIGHTS | {LEARNED: learned, SIZE: 0.0 if learned else WEIGHTS[SIZE]}
+    return {name: weight for name, weight in weights.items() if weight and name in found}
+
+
+def lead(lagged: Array, inputs: NDArray[np.int64], allowed: NDArray[np.bool_]) -> Array:
+    """Return by how much a pair's lagged correlation exceeds its reverse's; [input, gene].
+
+    Correlations are absolute. A pair of which one direction alone may be an edge has none.
+    """
+    among, both = lagged[:, inputs], allowed[:, inputs] & allowed[:, inputs].T
+    found = np.zeros(lagged.shape)
+    found[:, inputs] = np.where(both, among - among.T, 0.0)
+    return found
 
 
 def learned_weight(logits: Array, allowed: NDArray[np.bool_]) -> float:
@@ -121,6 +141,8 @@ def rankings_of(
     }
     if RATES in evidence.scores:
         found[RATES] = evidence.scores[RATES]
+    if NEXT in evidence.scores and expression.unbinned is None:
+        found[LEAD] = lead(evidence.scores[NEXT], inputs, evidence.allowed)
     return found
 
 

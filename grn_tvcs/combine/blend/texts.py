@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SIZE, SUM, WEIGHTS, used_rankings
+from grn_tvcs.combine.blend.blend import LEAD, LEARNED, PIDC, SIZE, SUM, WEIGHTS
 from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.verdict import describe_ranking
@@ -14,6 +14,7 @@ NAMES = {
     SUM: "{}trees for levels, partial correlation", LEARNED: "the learned combination",
     RATES: "trees for rates of change", CLR: "CLR", RANK: "rank correlation",
     PIDC: "partial information decomposition",
+    LEAD: "the direction of lagged correlations",
 }  # fmt: skip
 LAGGED_TEXT = (
     "lagged regression by matching pursuit under caps in random halves of the series (Nguyen et "
@@ -32,6 +33,10 @@ TEXTS = {
     RANK: "rank correlation (Spearman, 1904)",
     PIDC: "partial information decomposition (Chan et al., 2017)",
 }
+LEAD_TEXT = (
+    " In series, the difference of the absolute lagged correlations (Schmitt et al., 2004) of a "
+    f"pair and its reverse is added {WEIGHTS[LEAD]:g} times."
+)
 
 UP_TO = {LEARNED: "by the probabilities of its strongest edges, at most "}
 
@@ -45,22 +50,21 @@ def blend_sentence(weights: Mapping[str, float]) -> str:
 
 def describe_blend(expression: Expression, ranking: str) -> str:
     """Describe the blend for the methods paragraph, given the verdict's sentence on the ranking."""
-    has_series = bool(expression.series)
-    lagged = f"{LAGGED_TEXT}, " if has_series else ""
-    largest = WEIGHTS[LEARNED] if NAMES[LEARNED] in ranking else 0.0
-    weights = used_rankings(has_series, largest)
+    lagged = f"{LAGGED_TEXT}, " if expression.series else ""
     named = [
-        f"{TEXTS[name].format(lagged)} (weight {UP_TO.get(name, '')}{weight:g})"
-        for name, weight in weights.items()
-        if name != SIZE
+        f"{text.format(lagged)} (weight {UP_TO.get(name, '')}{WEIGHTS[name]:g})"
+        for name, text in TEXTS.items()
+        if NAMES[name].format("") in ranking
     ]
     text = (
         "Ordered pairs were scored by a weighted sum of their log ranks, -log(1 - rank), in "
         f"several rankings: {'; '.join(named)}."
     )
-    if SIZE in weights:
+    if NAMES[LEAD] in ranking:
+        text += LEAD_TEXT
+    if NAMES[LEARNED] not in ranking:
         text += (
-            f" The sum, divided by the mean of its strongest edges, is added {weights[SIZE]:g} "
+            f" The sum, divided by the mean of its strongest edges, is added {WEIGHTS[SIZE]:g} "
             "times, as the table is unlike all simulated ones."
         )
     if expression.unbinned is not None:

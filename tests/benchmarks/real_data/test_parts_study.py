@@ -36,7 +36,7 @@ def record(rng):
     rankings = {name: rng.random((5, 5)) for name in WEIGHTS}
     return Record(
         "one", ((is_edge, allowed),), allowed, logits, rankings, known,
-        -50.0, 5, True, False, False, False, False,
+        -50.0, 5, False, False, False, False,
     )  # fmt: skip
 
 

@@ -9,12 +9,14 @@ from scipy.stats import rankdata
 from grn_tvcs import Expression, average_in_bins, infer
 from grn_tvcs.combine.blend import texts
 from grn_tvcs.combine.blend.blend import (
+    LEAD,
     LEARNED,
     PIDC,
     SIZE,
     SUM,
     WEIGHTS,
     blend,
+    lead,
     learned_weight,
     log_ranks,
     rankings_of,
@@ -58,8 +60,28 @@ def test_a_blend_adds_weighted_log_ranks_of_allowed_pairs_alone(rng):
     assert (found[allowed] > 0).all()
     assert not found[~allowed].any()
     assert np.array_equal(blend({SUM: 7 * first}, allowed), blend({SUM: first}, allowed))
-    assert set(WEIGHTS) == {*texts.TEXTS, SIZE}
-    assert texts.NAMES.keys() == texts.TEXTS.keys()
+    assert set(WEIGHTS) == {*texts.TEXTS, SIZE, LEAD}
+    assert texts.NAMES.keys() == texts.TEXTS.keys() | {LEAD}
+
+
+def test_a_lead_moves_a_pair_against_its_reverse_and_leaves_every_score_above_zero(rng):
+    inputs, allowed = np.array([0, 2, 3]), np.arange(5) != np.array([[0], [2], [3]])
+    allowed[1, 3] = False
+    lagged = np.where(allowed, rng.random((3, 5)), 0.0)
+    found = lead(lagged, inputs, allowed)
+    for row, regulator in enumerate(inputs):
+        for target in range(5):
+            back = np.flatnonzero(inputs == target)
+            both = back.size and allowed[row, target] and allowed[back[0], regulator]
+            expected = lagged[row, target] - lagged[back[0], regulator] if both else 0.0
+            assert found[row, target] == expected
+    assert np.count_nonzero(found) == 4
+    alike = np.ones((3, 5))
+    moved = blend({SUM: alike, LEAD: found}, allowed)
+    assert (moved[allowed] > 0).all()
+    assert not moved[~allowed].any()
+    assert np.array_equal(np.argsort(moved[allowed]), np.argsort(found[allowed]))
+    assert not blend({LEAD: found}, np.zeros((3, 5), bool)).any()
 
 
 def cells_of(expression, rng, n=12):
@@ -96,9 +118,11 @@ def test_evidence_without_time_is_of_cells_and_lagged_evidence_of_bins(binned):
     assert np.array_equal(found[CLR], clr_scores(rho))
     assert np.array_equal(found[PIDC], pidc_scores(binned.unbinned))
     assert np.array_equal(found[RATES], evidence.scores[RATES])
+    assert LEAD not in found
     bins, of_bins = rankings(replace(binned, unbinned=None))
     assert not np.array_equal(found[SUM], of_bins[SUM])
     assert np.array_equal(of_bins[PIDC], pidc_scores(binned.values))
+    assert np.array_equal(of_bins[LEAD], -of_bins[LEAD].T)
     for name, part in bins.scores.items():  # what is learned is of bins
         assert np.array_equal(part, evidence.scores[name])
 
@@ -109,7 +133,7 @@ def test_without_series_the_blend_has_no_rates_and_the_text_says_so():
     assert set(found) == {SUM, LEARNED, SIZE, CLR, RANK, PIDC}
     text = texts.describe_blend(made.expression, texts.NAMES[LEARNED])
     assert "rates of change" not in text
-    assert "lagged regression" not in text
+    assert "lagged" not in text
 
 
 def test_the_learned_ranking_counts_as_far_as_it_is_sure_and_the_size_of_the_sum_without_it():
@@ -117,7 +141,7 @@ def test_the_learned_ranking_counts_as_far_as_it_is_sure_and_the_size_of_the_sum
     assert learned_weight(np.full((4, 4), -50.0), allowed) == pytest.approx(0.0, abs=1e-9)
     assert learned_weight(np.full((4, 4), -np.log(9)), allowed) == pytest.approx(0.5)  # of .1 each
     assert learned_weight(np.full((4, 4), 9.0), allowed) == WEIGHTS[LEARNED]
-    near, far = used_rankings(True, 0.5), used_rankings(True, 0.0)
+    near, far = used_rankings(WEIGHTS, 0.5), used_rankings(WEIGHTS, 0.0)
     assert near[LEARNED] == 0.5
     assert SIZE not in near
     assert LEARNED not in far

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, infer
-from grn_tvcs.combine.blend.blend import used_rankings
+from grn_tvcs.combine.blend.blend import WEIGHTS, used_rankings
 from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.direction import shared_direction
@@ -43,7 +43,7 @@ def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert SENTENCE in network.verdict.describe()
     assert "cannot show which gene causes it" in network.verdict.describe()
     assert "learned combination" not in network.verdict.describe()
-    assert network.verdict.describe().endswith(blend_sentence(used_rankings(True, 0.0)))
+    assert network.verdict.describe().endswith(blend_sentence(used_rankings(WEIGHTS, 0.0)))
     facts = network.verdict.facts()
     null = NULL.format(facts["null_probability"])
     parts = (facts["why_not"], null, facts["remedy"], facts["ranking"])

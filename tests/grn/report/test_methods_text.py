@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
-from grn_tvcs.combine.blend.blend import used_rankings
+from grn_tvcs.combine.blend.blend import LEAD, WEIGHTS, used_rankings
 from grn_tvcs.combine.blend.texts import blend_sentence
+from grn_tvcs.combine.evidence_scores import RATES
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.verdict import LEARNED_RANKING
@@ -115,11 +116,13 @@ def test_a_steady_table_is_not_described_by_evidence_it_lacks(name, monkeypatch)
         assert "was trained on simulated networks" in message
         assert "effects of knock-outs and knock-downs" in message
     else:
-        assert verdict.endswith(blend_sentence(used_rankings(bool(made.expression.series), 1.0)))
+        found = WEIGHTS if made.expression.series else WEIGHTS.keys() - {RATES, LEAD}
+        assert verdict.endswith(blend_sentence(used_rankings(found, 1.0)))
         assert "weighted sum of their log ranks" in message
         assert "partial information decomposition (Chan et al., 2017) (weight" in message
         assert ("predict rates of change" in message) == bool(made.expression.series)
         assert ("lagged regression" in message) == bool(made.expression.series)
+        assert ("difference of the absolute lagged" in message) == bool(made.expression.series)
     assert "ranked by" not in message  # the description of the method has it
 
 
