@@ -112,10 +112,36 @@ class KnotsOfKind:
         return out
 
 
-def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
-    """Return the best bound that prices linear between knots prove, in units of the sum of tasks.
+@dataclass(frozen=True, eq=False)
+class KnotsProgram:
+    """Multisets of voters at knots that tasks take at the best prices, in fractions of tasks.
 
-    None with few workers, many kinds or more than two classes, or if sets are too large.
+    Attributes
+    ----------
+    known
+        The multisets of every kind.
+    group, labels
+        Group of every multiset that is taken, and its voters at the knots of the kind.
+    tasks
+        How many tasks of the group take it.
+    loads
+        Labels of every worker on every kind, of shape (workers, kinds).
+    """
+
+    known: list[KnotsOfKind]
+    group: Integers
+    labels: list[Floats]
+    tasks: Floats
+    loads: Floats
+
+
+def bound_by_knots(
+    groups: Groups, relaxation: Relaxation
+) -> tuple[DualBound, KnotsProgram] | None:
+    """Return the best bound that prices linear between knots prove, and the program behind it.
+
+    The bound is in units of the sum of tasks. None with few workers, many kinds or more than two
+    classes, or if sets are too large.
     """
     plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
     most = int(groups.members.max_workers_per_task.max())
@@ -131,7 +157,8 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
             KnotsOfKind.of(groups, kind, n_knots, most, least)
             for kind, least in zip(kinds.tolist(), lowest, strict=True)
         ]
-        prices, of_label = _least_prices(known, relaxation.caps.astype(np.float64), groups.weight)
+        caps = relaxation.caps.astype(np.float64)
+        prices, of_label, program = _least_prices(known, caps, groups.weight)
         prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
         # Workers at a price of 0 need no knots: the second time all are at higher qualities.
         free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
@@ -142,7 +169,7 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
         value[one.groups] = one.best(price, of_label)[0]
     found = np.append(of_workers, of_label)
     bound = float(found @ relaxation.caps + groups.weight @ value)
-    return DualBound(found, bound, True, relaxation.nobody(), value)
+    return DualBound(found, bound, True, relaxation.nobody(), value), program
 
 
 def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
@@ -186,11 +213,12 @@ def _gains(quality: Floats, sets: Integers, priors: Floats) -> Floats:
 
 def _least_prices(
     known: list[KnotsOfKind], caps: Floats, weight: Floats
-) -> tuple[list[Floats], float]:
+) -> tuple[list[Floats], float, KnotsProgram]:
     """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
-    Return the prices of the knots of every kind, and of any label. The variables of the program
+    Return the prices of the knots of every kind, that of any label, and the dual: which multisets
+    tasks take. The variables of the program
     are the price of any label, those of the knots, the values of groups, and those of workers if
     there are several kinds.
     """
@@ -212,6 +240,7 @@ def _least_prices(
     point, best, found = np.zeros(cost.size), np.inf, np.zeros(cost.size)
     cuts: list[Floats] = []
     right: list[Floats] = []
+    taken: list[tuple[int, Floats]] = []
     for turn in range(ROUNDS):
         prices, bound = [point[place] for place in places], float(point[0] * caps[-1])
         bound += float(_of_workers(known, prices) @ caps[:n_workers])
@@ -223,6 +252,7 @@ def _least_prices(
             cut[np.arange(value.size), of_groups.start + one.groups] = -1.0
             cuts.append(cut)
             right.append(-gain)
+            taken.extend(zip(one.groups.tolist(), labels, strict=True))
         if bound < best:
             best, found = bound, point
         solved = linprog(
@@ -237,7 +267,17 @@ def _least_prices(
         point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
         if turn % 2:
             point = 0.5 * (point + found)
-    return [found[place] for place in places], float(found[0])
+    dual = -solved.ineqlin.marginals
+    loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
+    used = np.flatnonzero(dual[links.shape[0] :])
+    program = KnotsProgram(
+        known,
+        np.array([taken[cut][0] for cut in used]),
+        [taken[cut][1] for cut in used],
+        dual[links.shape[0] :][used],
+        loads,
+    )
+    return [found[place] for place in places], float(found[0]), program
 
 
 def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:

@@ -62,7 +62,7 @@ def scaled_teams(groups: Groups, least: Teams) -> Teams | None:
     teams = _nobody(least)
     sizes = np.minimum(sets.sizes, teams.workers.shape[1])
     teams.put(order, sets.workers[column], sizes[column], teams.accuracy[order])
-    return _rated(plan, teams)
+    return rated(plan, teams)
 
 
 def _scale(plan: Plan, count: Integers) -> int | None:
@@ -172,7 +172,7 @@ def even_teams(plan: Plan, least: Teams) -> Teams | None:
         rows[: labels.size] = labels
         given = np.bincount(np.arange(labels.size) % tasks.size, minlength=tasks.size)
         teams.put(tasks, rows.reshape(size, tasks.size).T, given, teams.accuracy[tasks])
-    return _rated(plan, teams)
+    return rated(plan, teams)
 
 
 def _even_sizes(plan: Plan, most: int) -> Integers:
@@ -236,7 +236,7 @@ def _nobody(least: Teams) -> Teams:
     return out
 
 
-def _rated(plan: Plan, teams: Teams) -> Teams:
+def rated(plan: Plan, teams: Teams) -> Teams:
     """Take excluded pairs off teams, in place, and compute their accuracies."""
     tasks = np.unique(plan.factors.excluded // len(plan.quality.workers))
     if tasks.size:
