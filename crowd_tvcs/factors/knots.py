@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in seconds
-# Multisets in all: 250,000 take 1 s, and with 28 knots and 5 workers a task lose some 2 % of the
-# error (beta qualities of 1,000 workers).
-MAX_MULTISETS = 250_000
+MAX_MULTISETS = 2_500_000  # of all groups, to bound the time
+MAX_KNOTS = 40
+AT_ONCE = 200_000  # multisets of which the accuracy is computed at once, to bound memory
 MIN_KNOTS = 8  # fewer prove little
 MAX_KINDS = 4  # with more there are too few knots for each
 MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
@@ -50,8 +51,9 @@ class KnotsOfKind:
     share
         Part of every knot in the price of every worker, of shape (workers, knots); 0 for workers
         who may not do such tasks.
-    labels
-        Voters at every knot in every multiset, of shape (multisets, knots).
+    sets
+        Knots of the voters of every multiset, of shape (voters, multisets); the number of knots
+        stands for no voter.
     gain
         Accuracy of every multiset, of shape (groups, multisets); -inf where it is no set of theirs.
     at
@@ -60,7 +62,7 @@ class KnotsOfKind:
 
     groups: Integers
     share: Floats
-    labels: Floats
+    sets: NDArray[np.uint8]
     gain: Floats
     at: Floats
 
@@ -80,21 +82,22 @@ class KnotsOfKind:
         used = quality[may & (quality >= least)]
         at = np.unique(np.append(_knots(used, count - 1), quality[may].min()))
         share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
-        # One voter more than there are knots is a guess: no worker.
         rows = combinations_with_replacement(range(at.size + 1), most)
-        sets = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, most)
-        labels = np.stack([(sets == knot).sum(axis=1) for knot in range(at.size)], axis=1)
-        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])
-        size, fewest = labels.sum(axis=1), members.min_workers_per_task[mine, None]
+        sets = np.fromiter(chain.from_iterable(rows), np.uint8).reshape(-1, most).T.copy()
+        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])  # no voter is a guess
+        size, fewest = (sets < at.size).sum(axis=0), members.min_workers_per_task[mine, None]
         gain[(size < fewest) | (size > members.max_workers_per_task[mine, None])] = -np.inf
-        return cls(mine, share * may[:, None], labels.astype(np.float64), gain, at)
+        return cls(mine, share * may[:, None], sets, gain, at)
 
     def best(self, price: Floats, of_label: float) -> tuple[Floats, Floats, Floats]:
         """Return the best value of every group at the prices of the knots, its gain and labels."""
-        net = self.gain - self.labels @ (price + of_label)
-        chosen = net.argmax(axis=1)
-        at = np.arange(chosen.size)
-        return net[at, chosen], self.gain[at, chosen], self.labels[chosen]
+        of_voter, cost = np.append(price + of_label, 0.0), np.zeros(self.sets.shape[1])
+        for voter in self.sets:
+            cost += of_voter[voter]
+        net = self.gain - cost
+        chosen, groups = net.argmax(axis=1), np.arange(self.groups.size)
+        labels = (self.sets[:, chosen, None] == np.arange(self.at.size)).sum(axis=0)
+        return net[groups, chosen], self.gain[groups, chosen], labels.astype(np.float64)
 
     def convex(self, price: Floats) -> Floats:
         """Return the largest convex prices below these: no set is worth more at them.
@@ -182,7 +185,7 @@ def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
 def _most_knots(sets: int, most: int) -> int | None:
     """Return the largest number of knots with at most so many multisets; None below `MIN_KNOTS`."""
     count = MIN_KNOTS - 1
-    while comb(count + 1 + most, most) <= sets and most > 0:
+    while count < MAX_KNOTS and comb(count + 1 + most, most) <= sets and most > 0:
         count += 1
     return count if count >= MIN_KNOTS else None
 
@@ -199,15 +202,16 @@ def _knots(quality: Floats, count: int) -> Floats:
     return np.unique(np.append(ordered[place - is_below], ordered[[0, -1]]))
 
 
-def _gains(quality: Floats, sets: Integers, priors: Floats) -> Floats:
+def _gains(quality: Floats, sets: NDArray[np.uint8], priors: Floats) -> Floats:
     """Return the accuracy of every multiset of voters, of shape (priors, multisets)."""
-    out = np.empty((priors.size, sets.shape[0]))
-    for row, prior in zip(out, priors.tolist(), strict=True):
-        right, wrong = np.full((1, sets.shape[0]), prior), np.full((1, sets.shape[0]), 1.0 - prior)
-        for voter in quality[sets.T]:
-            right = np.concatenate([right * voter, right * (1.0 - voter)])
-            wrong = np.concatenate([wrong * (1.0 - voter), wrong * voter])
-        row[:] = np.maximum(right, wrong).sum(axis=0)
+    most, n = sets.shape
+    out = np.empty((priors.size, n))
+    for at in range(0, n, AT_ONCE):
+        voters = quality[sets[:, at : at + AT_ONCE].T].reshape(-1)
+        start = np.arange(0, voters.size + 1, most)
+        for row, prior in zip(out, priors.tolist(), strict=True):
+            same = np.full(start.size - 1, prior)
+            row[at : at + AT_ONCE] = accuracy_of_teams(start, voters, same)
     return out
 
 
