@@ -13,15 +13,73 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors.grid import Groups
-from crowd_tvcs.factors.knots import KnotsOfKind, KnotsProgram
+from crowd_tvcs.factors.knots import (
+    MAX_KINDS,
+    MIN_WORKERS,
+    KnotsOfKind,
+    KnotsProgram,
+    bound_by_knots,
+)
+from crowd_tvcs.factors.prices import GroupRelaxation
+from crowd_tvcs.factors.rounding import fill_remaining
 from crowd_tvcs.factors.start import rated
 from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.plan.costs import is_rationed
+from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.relaxation import DualBound
 
+# Multisets of all groups that are tried: .5 to 5 s, then 5 to 15 s (400 to 1,000 workers).
+MULTISETS = 250_000, 2_500_000
+KNOTS_TAKE = 1.0  # seconds without which nothing is tried
 MAX_DISTANCE = 2_000  # places that are searched for another worker where one would vote twice
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+def plans_by_knots(
+    relaxed: GroupRelaxation, nobody: Teams, deadline: Deadline
+) -> Iterator[tuple[DualBound, Teams]]:
+    """Yield bounds by ever more knots of quality, and the teams of their programs.
+
+    None if the crowd has no such bound (see `crowd_tvcs.factors.knots`).
+    """
+    for multisets in MULTISETS:
+        if deadline.left < KNOTS_TAKE:
+            return
+        found = bound_by_knots(relaxed.groups, relaxed.relaxation, multisets, deadline)
+        if found is None:
+            return
+        teams = teams_by_knots(relaxed.groups, found[1], nobody)
+        fill_remaining(relaxed, teams)
+        yield found[0], teams
+
+
+def of_few_kinds(plan: Plan) -> Plan | None:
+    """Return the plan of a table in factors if it has very many workers and few kinds of tasks."""
+    table, kind_of = plan.table, {}
+    is_plain = plan.n_classes == 2 and plan.model is None and plan.forced is None
+    if not is_plain or plan.common_error or is_rationed(plan) or len(table.workers) < MIN_WORKERS:
+        return None
+    kind = np.empty(len(table.tasks), np.int64)
+    for j in range(kind.size):
+        allowed = b"" if table.allowed is None else table.allowed[:, j].tobytes()
+        kind[j] = kind_of.setdefault((table.values[:, j].tobytes(), allowed), len(kind_of))
+        if len(kind_of) > MAX_KINDS:
+            return None
+    first = np.unique(kind, return_index=True)[1]
+    kinds = table.reorder(np.arange(len(table.workers)), first)
+    return Plan(
+        Factors(kinds, table.tasks, kind),
+        max_workers_per_task=plan.max_workers_per_task,
+        max_tasks_per_worker=plan.max_tasks_per_worker,
+        budget=plan.budget,
+        prior=plan.prior,
+        min_workers_per_task=plan.min_workers_per_task,
+    )
 
 
 def teams_by_knots(groups: Groups, program: KnotsProgram, nobody: Teams) -> Teams:

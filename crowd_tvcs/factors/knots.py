@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
 from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in seconds
-MAX_MULTISETS = 2_500_000  # of all groups, to bound the time
 MAX_KNOTS = 40
 AT_ONCE = 200_000  # multisets of which the accuracy is computed at once, to bound memory
 MIN_KNOTS = 8  # fewer prove little
@@ -139,16 +139,16 @@ class KnotsProgram:
 
 
 def bound_by_knots(
-    groups: Groups, relaxation: Relaxation
+    groups: Groups, relaxation: Relaxation, multisets: int, deadline: Deadline
 ) -> tuple[DualBound, KnotsProgram] | None:
     """Return the best bound that prices linear between knots prove, and the program behind it.
 
-    The bound is in units of the sum of tasks. None with few workers, many kinds or more than two
-    classes, or if sets are too large.
+    At most so many multisets are tried, of all groups. The bound is in units of the sum of tasks.
+    None with few workers, many kinds or more than two classes, or if sets are too large.
     """
     plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
     most = int(groups.members.max_workers_per_task.max())
-    count = _most_knots(MAX_MULTISETS // groups.size, most)
+    count = _most_knots(multisets // groups.size, most)
     if plan.n_classes > 2 or relaxation.n_workers < MIN_WORKERS or count is None:
         return None
     n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
@@ -161,7 +161,7 @@ def bound_by_knots(
             for kind, least in zip(kinds.tolist(), lowest, strict=True)
         ]
         caps = relaxation.caps.astype(np.float64)
-        prices, of_label, program = _least_prices(known, caps, groups.weight)
+        prices, of_label, program = _least_prices(known, caps, groups.weight, deadline)
         prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
         # Workers at a price of 0 need no knots: the second time all are at higher qualities.
         free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
@@ -216,7 +216,7 @@ def _gains(quality: Floats, sets: NDArray[np.uint8], priors: Floats) -> Floats:
 
 
 def _least_prices(
-    known: list[KnotsOfKind], caps: Floats, weight: Floats
+    known: list[KnotsOfKind], caps: Floats, weight: Floats, deadline: Deadline
 ) -> tuple[list[Floats], float, KnotsProgram]:
     """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
@@ -245,6 +245,7 @@ def _least_prices(
     cuts: list[Floats] = []
     right: list[Floats] = []
     taken: list[tuple[int, Floats]] = []
+    dual = np.empty(0)
     for turn in range(ROUNDS):
         prices, bound = [point[place] for place in places], float(point[0] * caps[-1])
         bound += float(_of_workers(known, prices) @ caps[:n_workers])
@@ -259,6 +260,8 @@ def _least_prices(
             taken.extend(zip(one.groups.tolist(), labels, strict=True))
         if bound < best:
             best, found = bound, point
+        if turn and deadline.has_passed:
+            break
         solved = linprog(
             cost,
             A_ub=vstack([links, csr_array(np.vstack(cuts))]),
@@ -266,12 +269,14 @@ def _least_prices(
             bounds=bounds,
             method="highs",
         )
-        if solved.status != 0 or best - solved.fun <= CLOSE * weight.sum():
+        if solved.status != 0:
+            break
+        dual = -solved.ineqlin.marginals
+        if best - solved.fun <= CLOSE * weight.sum():
             break
         point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
         if turn % 2:
             point = 0.5 * (point + found)
-    dual = -solved.ineqlin.marginals
     loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
     used = np.flatnonzero(dual[links.shape[0] :])
     program = KnotsProgram(

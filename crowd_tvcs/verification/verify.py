@@ -24,7 +24,7 @@ from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
-from crowd_tvcs.verification.bound_by_prices import bound_by_prices
+from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
@@ -127,9 +127,9 @@ def verify(
         try:
             slack = table_slack if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
             by_prices = math.inf
-            if not plan.is_table:
+            if may_have_knots(plan):
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, by_knots=True)
-            if plan.is_table or not is_number(stated) or by_prices > stated + TOLERANCE:
+            if not is_number(stated) or by_prices > stated + TOLERANCE:
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
