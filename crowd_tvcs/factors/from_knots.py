@@ -60,7 +60,8 @@ def plans_by_knots(
 
 def of_few_kinds(plan: Plan) -> Plan | None:
     """Return the plan of a table in factors if it has very many workers and few kinds of tasks."""
-    table, kind_of = plan.table, {}
+    table = plan.table
+    kind_of: dict[tuple[bytes, bytes], int] = {}
     is_plain = plan.n_classes == 2 and plan.model is None and plan.forced is None
     if not is_plain or plan.common_error or is_rationed(plan) or len(table.workers) < MIN_WORKERS:
         return None

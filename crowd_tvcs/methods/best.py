@@ -57,8 +57,8 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
-    Between steps 1 and 2 a table of very many workers and few kinds of tasks gets a plan and a bound
-    by knots of quality, see `crowd_tvcs.factors.from_knots`. If that is certified, all ends.
+    Between steps 1 and 2 a table of very many workers and few kinds of tasks gets a plan and a
+    bound by knots of quality, see `crowd_tvcs.factors.from_knots`. If that is certified, all ends.
 
     A deadline that is not reached changes nothing. A deadline that is reached ends the current
     step: the result is the best plan so far with the bound proved so far, and depends on the
