@@ -117,7 +117,8 @@ def verify(
         wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
-    by_prices, table_slack = None, read_slack(folder / "summary.json", summary)
+    table_slack = read_slack(folder / "summary.json", summary)
+    by_prices, by_knots = None, False
     stated, has_prices = summary.get("bound"), PRICES in record.outputs
     if (stated is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
@@ -129,7 +130,8 @@ def verify(
             by_prices = math.inf
             if may_have_knots(plan):
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, by_knots=True)
-            if not is_number(stated) or by_prices > stated + TOLERANCE:
+            by_knots = is_number(stated) and by_prices <= stated + TOLERANCE
+            if not by_knots:
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
@@ -141,7 +143,7 @@ def verify(
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
         _forecast(plan, pairs, record, tables),
-        table_slack,
+        table_slack, by_knots,
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)

@@ -28,6 +28,7 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
@@ -163,7 +164,8 @@ def init(given: InitOptions) -> None:
     )
     state = made.state()
     print_message(
-        f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
+        f"{plural(len(state.workers), 'worker')}, {plural(len(state.tasks), 'task')}, classes "
+        f"{list(state.classes)}"
     )
     if first["gold"] and state.settings.source == "gold":
         _print_unknown(state)
