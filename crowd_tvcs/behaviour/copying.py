@@ -142,7 +142,7 @@ def _shared(crowd: Crowd) -> Iterator[tuple[Integers, Integers, Floats, tuple[Fl
     a = a.select(np.lexsort((a.worker_of, a.task_of)))  # sums do not depend on the order of rows
     skills, prior = fitted_skills(a, known)
     accuracy = skills.accuracy_without(a)
-    evidence = log_evidence(a, skills, accuracy, USUAL.temperature)
+    evidence = log_evidence(a, skills, accuracy)
     of_task = np.stack(
         [np.bincount(a.task_of, e, minlength=len(a.tasks)) for e in evidence.T], axis=1
     )

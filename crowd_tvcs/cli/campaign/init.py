@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import (
     Duplicates,
     ErrorModel,
@@ -150,6 +151,8 @@ def init(given: InitOptions) -> None:
     from crowd_tvcs.campaign.ingest.first_tables import read_first
 
     kind, classes = _kind(given)
+    if given.tables.workers is not None:
+        check_limit_currency(given.tables.workers, given.caps.money)
     first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)
     made = Campaign.create(
         given.store,
