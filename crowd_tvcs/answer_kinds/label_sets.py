@@ -204,7 +204,8 @@ def warn_separator(data: LabelSets, separator: str) -> str | None:
         several = [name for name in data.labels if bar in name.strip(bar)]
         if bar != separator and several:
             return (
-                f"warning: {len(several)} labels hold {quoted(bar)}, such as {quoted(several[0])}; "
+                f"warning: {plural(len(several), 'label holds', 'labels hold')} {quoted(bar)}, "
+                f"such as {quoted(several[0])}; "
                 f"if it stands between labels, give it as --separator"
             )
     return None

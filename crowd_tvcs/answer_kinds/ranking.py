@@ -153,8 +153,8 @@ class Ranking:
             )
         if self.known is not None and self.known.left_out:
             out.append(
-                f"warning: {self.known.left_out} pairs of known order have an item that was never "
-                "compared, and are left out"
+                f"warning: {plural(self.known.left_out, 'pair')} of known order, with "
+                "an item that was never compared, left out"
             )
         return out
 

@@ -331,12 +331,12 @@ class Campaign(Desk, Changeable):
                 estimate(connection, settings)
             settle_all(connection)
             new: dict[str, Any] = {
-                "workers": listed,
-                "tasks": wanted,
-                "gold labels": gold,
-                "gold answers": lines,
+                "worker": listed,
+                "task": wanted,
+                "gold label": gold,
+                "gold answer": lines,
             }
-            added = [f"{len(of)} {what}" for what, of in new.items() if of]
+            added = [plural(len(of), what) for what, of in new.items() if of]
             added += ["qualities"] if qualities is not None else []
             added += ["kinds"] if kinds is not None else []
             write_audit(connection, OPERATOR, "add", None, ", ".join(added))

@@ -133,9 +133,8 @@ def export(given: ExportOptions) -> None:
         f"{chosen.title} to {out / chosen.file_name}"
     )
     if listed is not None and len(listed.payload) > len(works):
-        print_message(
-            f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out"
-        )
+        lacking = plural(len(listed.payload) - len(works), "task")
+        print_message(f"left out: {lacking} of {tasks} without a worker")
 
 
 @guarded

@@ -70,7 +70,7 @@ def release(
 def reopen(store: StoreName) -> None:
     """Reopen the tasks that review --close has closed."""
     with open_campaign(store) as campaign:
-        print_message(f"{campaign.reopen()} tasks are open again")
+        print_message(plural(campaign.reopen(), "task is open again", "tasks are open again"))
 
 
 @stored

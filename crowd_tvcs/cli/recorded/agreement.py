@@ -100,7 +100,7 @@ def _print_left_out(found: Agreement, min_common_tasks: int) -> None:
     print_message(
         f"{counts['tasks']} tasks with two answers or more, "
         f"{counts['tasks_that_tie']} of them tied; "
-        f"{counts['tasks_of_one_answer']} tasks with one answer are left out"
+        f"left out: {plural(counts['tasks_of_one_answer'], 'task')} with one answer"
     )
     print_message(
         f"{plural(counts['pairs'], 'pair')} of workers with at least "

@@ -299,7 +299,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     unlisted = len(set(who.people) - set(who.rows))
     if unlisted:
         print_message(
-            f"{unlisted} workers with answers are not in {given.workers}: they are taken as people"
+            f"{plural(unlisted, 'worker')} with answers, not in {given.workers}, taken as people"
         )
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
