@@ -76,7 +76,6 @@ WITHOUT_GOLD: dict[str, list[Patch]] = {
     "shrinkage of matrices": [(unsupervised, "ROW_STRENGTH", 0.01)],
     "prevalence": [(unsupervised, "CLASS_STRENGTH", 1e9)],
     "rounds but one": [(unsupervised, "ROUNDS", 1)],
-    "temperature": _usual(temperature=1.0),
     "overlap": _usual(overlap=0.0),
     "weight of the prevalence": _usual(shares=1.0),
     "contrast": _usual(contrast=0.0),

@@ -48,8 +48,8 @@ PEERS = ("DawidSkene", "OneCoinDawidSkene")  # GLAD and MACE take 3 to 20 second
 DRAWS = 10
 WITH_GOLD = (NONE, "gold", "blend")
 CONFIDENT = 0.9
-# Start and size of the first steps of the usual numbers: T, rho, b, kappa, eps, as logarithms.
-START = np.log([0.95, 0.15, 0.3, 0.27, 0.06])
+# Start and size of the first steps of the usual numbers: rho, b, kappa, eps, as logarithms.
+START = np.log([0.15, 0.3, 0.27, 0.06])
 
 Floats = NDArray[np.float64]
 
@@ -183,9 +183,9 @@ def judged(chances: Floats, truth: NDArray[np.int64], scored: NDArray[np.bool_])
 
 @contextmanager
 def usual_numbers(point: Floats) -> Iterator[None]:
-    """Take other usual numbers for a while: T, rho, b, kappa, eps, as logarithms."""
+    """Take other usual numbers for a while: rho, b, kappa, eps, as logarithms."""
     before = unsupervised.USUAL
-    names = ("temperature", "overlap", "shares", "contrast", "common")
+    names = ("overlap", "shares", "contrast", "common")
     numbers = dict(zip(names, np.exp(point).tolist(), strict=True))
     unsupervised.USUAL = replace(before, **numbers)
     try:

@@ -22,7 +22,7 @@ from crowd_tvcs.answers.columns import (
     open_table,
 )
 from crowd_tvcs.answers.recorded import GivenByWorkers
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import Table
 
 ITEM_COLUMNS = (Column("left", ("item_a", "model_a")), Column("right", ("item_b", "model_b")))
@@ -94,8 +94,9 @@ class Comparisons(GivenByWorkers):
 
     def __repr__(self) -> str:
         return (
-            f"Comparisons({self.size} answers of {len(self.workers)} workers on "
-            f"{len(self.items)} items)"
+            f"Comparisons({plural(self.size, 'answer')} of "
+            f"{plural(len(self.workers), 'worker')} on "
+            f"{plural(len(self.items), 'item')})"
         )
 
     @property
@@ -160,7 +161,10 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
     layout = describe_columns(table, columns, find(table, columns))
     rows, left_out = compared_rows(table, leave_out_missing)
     found = Comparisons.of(row for _, row in rows)
-    size = f"{found.size} comparisons of {len(found.items)} items by {len(found.workers)} workers"
+    size = (
+        f"{plural(found.size, 'comparison')} of {plural(len(found.items), 'item')} by "
+        f"{plural(len(found.workers), 'worker')}"
+    )
     return Comparisons(**{**vars(found), "layout": f"{layout}, {size}{left_out}"})
 
 

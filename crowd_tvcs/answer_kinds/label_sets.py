@@ -26,7 +26,7 @@ from crowd_tvcs.answers.columns import (
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.recorded import GivenToTasks
 from crowd_tvcs.answers.values import BAR, find_label_fault
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
@@ -97,8 +97,9 @@ class LabelSets(GivenToTasks):
 
     def __repr__(self) -> str:
         return (
-            f"LabelSets({self.task_of.size} answers of {len(self.workers)} workers to "
-            f"{len(self.tasks)} tasks, {len(self.labels)} labels)"
+            f"LabelSets({plural(self.task_of.size, 'answer')} of "
+            f"{plural(len(self.workers), 'worker')} to "
+            f"{plural(len(self.tasks), 'task')}, {plural(len(self.labels), 'label')})"
         )
 
 
@@ -154,8 +155,9 @@ def read_label_sets(
         raise table.error(f"must have a label, found {quoted(none)} alone; give --labels", 1, at[2])
     found = LabelSets.of(rows, labels=sorted(used) if labels is None else labels)
     size = (
-        f"{len(rows)} answers of {len(found.workers)} workers to {len(found.tasks)} tasks, "
-        f"{len(found.labels)} labels{checked.description}"
+        f"{plural(len(rows), 'answer')} of {plural(len(found.workers), 'worker')} to "
+        f"{plural(len(found.tasks), 'task')}, "
+        f"{plural(len(found.labels), 'label')}{checked.description}"
     )
     if deduplicated.description:
         size += f"; {deduplicated.description}"
@@ -202,7 +204,8 @@ def warn_separator(data: LabelSets, separator: str) -> str | None:
         several = [name for name in data.labels if bar in name.strip(bar)]
         if bar != separator and several:
             return (
-                f"warning: {len(several)} labels hold {quoted(bar)}, such as {quoted(several[0])}; "
+                f"warning: {plural(len(several), 'label holds', 'labels hold')} {quoted(bar)}, "
+                f"such as {quoted(several[0])}; "
                 f"if it stands between labels, give it as --separator"
             )
     return None

@@ -27,7 +27,7 @@ from crowd_tvcs.answer_kinds.calibration import (
 )
 from crowd_tvcs.answer_kinds.label_sets import LabelSets
 from tvcs_core.arguments import check_type
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 TASK_COLUMNS = ("task", "label", "confidence", "answers")
 LABEL_COLUMNS = ("task", "label", "present", "confidence", "marked", "answers")
@@ -72,7 +72,10 @@ class SetVotes:
     rows: Floats
 
     def __repr__(self) -> str:
-        return f"SetVotes({len(self.data.tasks)} tasks, {len(self.data.labels)} labels)"
+        return (
+            f"SetVotes({plural(len(self.data.tasks), 'task')}, "
+            f"{plural(len(self.data.labels), 'label')})"
+        )
 
     @property
     def is_measured(self) -> bool:
@@ -151,7 +154,8 @@ class SetVotes:
                 f"{tasks}; give --gold"
             ]
         out = [
-            f"on {tasks} gold tasks, each judged without its own labels: a label is right with "
+            f"on {plural(tasks, 'gold task')}, each judged without its own labels: a label is "
+            "right with "
             f"{reached['right']:.3f} (claimed {reached['claimed']:.3f})"
         ]
         if reached["present"]:
@@ -167,7 +171,7 @@ class SetVotes:
         else:
             out.append(
                 "a whole set is right with the product of its claims to the power of "
-                f"{self.exponent:.2f}, as measured on {tasks} gold tasks"
+                f"{self.exponent:.2f}, as measured on {plural(tasks, 'gold task')}"
             )
         return out
 

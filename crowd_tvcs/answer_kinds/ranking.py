@@ -13,7 +13,7 @@ from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit, fit_davidson
 from tvcs_core.arguments import check_type
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream
 
 ITEM_COLUMNS = ("item", "score", "low", "high", "rank", "rank_low", "rank_high", "answers")
@@ -74,7 +74,7 @@ class Ranking:
     known: KnownOrders | None
 
     def __repr__(self) -> str:
-        return f"Ranking({len(self.data.items)} items)"
+        return f"Ranking({plural(len(self.data.items), 'item')})"
 
     @property
     def is_measured(self) -> bool:
@@ -147,13 +147,14 @@ class Ranking:
             assert self.known.right is not None
             assert self.known.claimed is not None
             out.append(
-                f"on {self.known.pairs} pairs of known order: {self.known.right:.3f} in this "
+                f"on {plural(self.known.pairs, 'pair')} of known order: "
+                f"{self.known.right:.3f} in this "
                 f"order, claimed {self.known.claimed:.3f}"
             )
         if self.known is not None and self.known.left_out:
             out.append(
-                f"warning: {self.known.left_out} pairs of known order have an item that was never "
-                "compared, and are left out"
+                f"warning: {plural(self.known.left_out, 'pair')} of known order, with "
+                "an item that was never compared, left out"
             )
         return out
 

@@ -17,7 +17,7 @@ from crowd_tvcs.answer_kinds.scale_order import ScaleOrder, judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import judge_tasks
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from tvcs_core.arguments import check_type
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream
 
 MIN_STEPS, MAX_STEPS = 3, 21
@@ -70,7 +70,7 @@ class ScaleVotes:
     workers_table: Floats
 
     def __repr__(self) -> str:
-        return f"ScaleVotes({len(self.tasks)} tasks, {len(self.scale)} steps)"
+        return f"ScaleVotes({plural(len(self.tasks), 'task')}, {plural(len(self.scale), 'step')})"
 
     @property
     def is_measured(self) -> bool:
@@ -278,7 +278,7 @@ def describe_claims(votes: ScaleVotes) -> str:
             f"{answered}; give --gold"
         )
     measured = (
-        f"on {reached['tasks']} gold tasks, each judged without its own label: right "
+        f"on {plural(reached['tasks'], 'gold task')}, each judged without its own label: right "
         f"{reached['right']:.3f} (claimed {reached['claimed']:.3f}), within one step "
         f"{reached['within_one']:.3f} (claimed {reached['claimed_within_one']:.3f}), mean error "
         f"{reached['mean_error']:.3f} steps (claimed {reached['expected_error']:.3f})"

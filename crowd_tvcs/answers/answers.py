@@ -26,7 +26,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.files.tables import Table
 
@@ -111,8 +111,11 @@ def read_answers(
             "classes there may be with --classes (classes= in Python)",
             column=at[2],
         )
-    size = f"{deduplicated.rows.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
-    size += f"{len(found)} classes{checked.description}" + (
+    size = (
+        f"{plural(deduplicated.rows.size, 'answer')} of {plural(len(workers), 'worker')} to "
+        f"{plural(len(tasks), 'task')}, "
+    )
+    size += f"{plural(len(found), 'class', 'classes')}{checked.description}" + (
         f"; {deduplicated.description}" if deduplicated.description else ""
     )
     keys = task_of * len(workers) + worker_of
@@ -187,7 +190,7 @@ def read_gold(
         for row, k in zip(rows[first].tolist(), of_task.tolist(), strict=True)
         if n_tasks[k] == 1
     }  # fmt: skip
-    layout += f", {len(known)} gold tasks{checked.description}"
+    layout += f", {plural(len(known), 'gold task')}{checked.description}"
     del table, checked, task, label, rows
     return Gold(known, classes, layout, once)
 

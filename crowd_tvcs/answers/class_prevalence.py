@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
-from tvcs_core.files.display import joined, quoted, unquoted
+from tvcs_core.files.display import joined, plural, quoted, unquoted
 from tvcs_core.files.tables import is_number
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
@@ -48,7 +48,7 @@ def describe_prevalence(classes: Sequence[str], counts: ArrayLike) -> str:
     """Describe the class prevalence, the largest first, with the number of gold tasks."""
     n_gold = int(np.asarray(counts).sum())
     prevalence = format_prevalence(classes, class_prevalence(counts))
-    return f"class prevalence from gold: {prevalence} ({n_gold} gold tasks)"
+    return f"class prevalence from gold: {prevalence} ({plural(n_gold, 'gold task')})"
 
 
 def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:

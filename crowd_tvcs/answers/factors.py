@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.quality import Quality
+from tvcs_core.files.display import plural
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -73,7 +74,10 @@ class Factors:
 
     def __repr__(self) -> str:
         n_workers, n_kinds = self.table.shape
-        return f"Factors({n_workers} workers x {len(self.tasks)} tasks of {n_kinds} kinds)"
+        return (
+            f"Factors({plural(n_workers, 'worker')} x {plural(len(self.tasks), 'task')} of "
+            f"{plural(n_kinds, 'kind')})"
+        )
 
     @property
     def workers(self) -> tuple[str, ...]:

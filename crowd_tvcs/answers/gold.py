@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.names import check_labels, check_names, encode, sort_classes
 from tvcs_core.arguments import check_type
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 UNKNOWN = -1
 
@@ -70,7 +70,10 @@ class Gold:
         object.__setattr__(self, "seen_once", dict(seen_once or {}))
 
     def __repr__(self) -> str:
-        return f"Gold({len(self.labels)} tasks, {len(self.classes)} classes)"
+        return (
+            f"Gold({plural(len(self.labels), 'task')}, "
+            f"{plural(len(self.classes), 'class', 'classes')})"
+        )
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -72,9 +72,13 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
     known = set(gold.labels.values())
     if min(len(known), len(used)) > 1 and known.isdisjoint(used):
         here, there = (joined(sort_classes(names), quoted) for names in (known, used))
+        numbers = [set(numeric_labels(names).values()) for names in (known, used)]
+        alike = "" if numbers[0].isdisjoint(numbers[1]) else (
+            "; labels are names, so '1' is not '1.0': write numbers alike in both files"
+        )  # fmt: skip
         raise DataError(
             f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
-            "the same labels, or name all classes with --classes",
+            f"the same labels, or name all classes with --classes{alike}",
             path=path,
         )
     out = [

@@ -26,7 +26,7 @@ from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.rows import read_probability
 from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
-from tvcs_core.files.display import joined, quoted, summary, unquoted
+from tvcs_core.files.display import joined, plural, quoted, summary, unquoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
@@ -107,8 +107,13 @@ class Quality:
         object.__setattr__(self, "allowed", mask)
 
     def __repr__(self) -> str:
-        pairs = "" if self.allowed is None else f", {int(self.allowed.sum())} pairs allowed"
-        return f"Quality({len(self.workers)} workers x {len(self.tasks)} tasks{pairs})"
+        pairs = (
+            "" if self.allowed is None else f", {plural(int(self.allowed.sum()), 'pair')} allowed"
+        )
+        return (
+            f"Quality({plural(len(self.workers), 'worker')} x "
+            f"{plural(len(self.tasks), 'task')}{pairs})"
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -210,7 +215,7 @@ def quality_of(table: Table, of: Column = TASK) -> QualityFile:
         kind = "wide"
     n_workers, n_tasks = quality.shape
     layout = f"{kind}, {table.layout}, "
-    layout += f"{n_workers} workers x {n_tasks} tasks"
+    layout += f"{plural(n_workers, 'worker')} x {plural(n_tasks, 'task')}"
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
     if np.isin(quality.values, (0.0, 1.0)).all():

@@ -20,6 +20,7 @@ from crowd_tvcs.answers.names import (
 )
 from crowd_tvcs.answers.times import check_times
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,8 +177,9 @@ class Answers(GivenToTasks):
 
     def __repr__(self) -> str:
         return (
-            f"Answers({self.size} answers of {len(self.workers)} workers to {len(self.tasks)} "
-            f"tasks, {len(self.classes)} classes)"
+            f"Answers({plural(self.size, 'answer')} of {plural(len(self.workers), 'worker')} "
+            f"to {len(self.tasks)} "
+            f"tasks, {plural(len(self.classes), 'class', 'classes')})"
         )
 
     @property

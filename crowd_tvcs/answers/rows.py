@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCY, parse_money, parse_share
+from crowd_tvcs.answers.values import CURRENCY, Amount, parse_money, parse_share
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
@@ -182,6 +182,22 @@ def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
         raise DataError(
             f"every worker must have a cost, found none for {quoted(free[0])}", path=path
         )
+
+
+def check_limit_currency(path: Path, limit: float | None) -> None:
+    """Refuse a limit of money in another currency than the costs in a table of workers."""
+    asked = limit.currency if isinstance(limit, Amount) else ""
+    if not asked:
+        return
+    table, column = open_table(path), Column("cost")
+    if not any(map(column.matches, table.rows[0])):
+        return
+    (at,) = find(table, [column])
+    for row in range(1, len(table.rows)):
+        found = CURRENCY.search(table.rows[row][at])
+        if found is not None and found[0] != asked:
+            what = f"must be in {asked}, as --money is, found {quoted(table.rows[row][at])}"
+            raise table.error(f"{what}; give the money and all costs in one currency", row, at)
 
 
 def _check_currency(table: Table, row: int, column: int) -> None:

@@ -214,7 +214,13 @@ def describe_fault(
     return f"{must_be}, {found} and different {things} {shared} share{many}; {'; '.join(remedies)}"
 
 
-def parse_money(text: str) -> float:
+class Amount(float):
+    """An amount of money, and the sign or code of its currency as it was written, or nothing."""
+
+    currency: str = ""
+
+
+def parse_money(text: str) -> Amount:
     """Read an amount, with the sign or the code of a currency or without.
 
     Raises
@@ -226,11 +232,15 @@ def parse_money(text: str) -> float:
     --------
     >>> parse_money("$0.05"), parse_money("5 €"), parse_money("EUR 7"), parse_money("7")
     (0.05, 5.0, 7.0, 7.0)
+    >>> parse_money("EUR 7").currency
+    'EUR'
     """
     found = CURRENCY.search(text)
     unit = "" if found is None else found[0]
     try:
-        return float(text.strip().removeprefix(unit).removesuffix(unit))
+        out = Amount(text.strip().removeprefix(unit).removesuffix(unit))
+        out.currency = unit
+        return out
     except ValueError:
         raise ValueError(f"must be a number such as 0.05 or $0.05, found {text!r}") from None
 

@@ -28,7 +28,7 @@ from crowd_tvcs.skills.voting.unsupervised import (
     log_evidence,
     matrices_without,
 )
-from tvcs_core.files.display import unquoted
+from tvcs_core.files.display import plural, unquoted
 
 PAIR_FDR = 0.01  # false discovery rate: strict, because copying is an accusation
 MIN_ANSWERS = 4  # to a task: those of the pair and two more
@@ -142,7 +142,7 @@ def _shared(crowd: Crowd) -> Iterator[tuple[Integers, Integers, Floats, tuple[Fl
     a = a.select(np.lexsort((a.worker_of, a.task_of)))  # sums do not depend on the order of rows
     skills, prior = fitted_skills(a, known)
     accuracy = skills.accuracy_without(a)
-    evidence = log_evidence(a, skills, accuracy, USUAL.temperature)
+    evidence = log_evidence(a, skills, accuracy)
     of_task = np.stack(
         [np.bincount(a.task_of, e, minlength=len(a.tasks)) for e in evidence.T], axis=1
     )
@@ -237,7 +237,7 @@ def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:
         which_copies = (
             ""
             if after is None
-            else f"; later than {unquoted(other)} on {after[0]} of {after[1]} tasks"
+            else f"; later than {unquoted(other)} on {after[0]} of {plural(after[1], 'task')}"
         )
         out.append(
             Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + which_copies, other,

@@ -25,6 +25,7 @@ from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_number, check_type
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Qualities, Quality
@@ -257,7 +258,7 @@ class Campaign(Desk, Changeable):
                     queries.RETURN_TURN(connection)
                     continue
                 number = rounds.issue(connection, state, settings, found)
-                detail = f"round {number}: {len(found.pairs)} labels"
+                detail = f"round {number}: {plural(len(found.pairs), 'label')}"
                 write_audit(connection, OPERATOR, "plan", detail=detail)
             workers, tasks = state.factors.table.workers, state.factors.tasks
             pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
@@ -330,12 +331,12 @@ class Campaign(Desk, Changeable):
                 estimate(connection, settings)
             settle_all(connection)
             new: dict[str, Any] = {
-                "workers": listed,
-                "tasks": wanted,
-                "gold labels": gold,
-                "gold answers": lines,
+                "worker": listed,
+                "task": wanted,
+                "gold label": gold,
+                "gold answer": lines,
             }
-            added = [f"{len(of)} {what}" for what, of in new.items() if of]
+            added = [plural(len(of), what) for what, of in new.items() if of]
             added += ["qualities"] if qualities is not None else []
             added += ["kinds"] if kinds is not None else []
             write_audit(connection, OPERATOR, "add", None, ", ".join(added))
@@ -354,7 +355,7 @@ class Campaign(Desk, Changeable):
         with self.store.write() as (connection, settings, _):
             check_round(number, settings)
             released = leases.release(connection, settings, number)
-            detail = f"round {number}: {released} labels"
+            detail = f"round {number}: {plural(released, 'label')}"
             write_audit(connection, OPERATOR, "release", detail=detail)
             return released
 

@@ -23,6 +23,7 @@ from crowd_tvcs.campaign.tasks import (
     settle_each,
     settled,
 )
+from tvcs_core.files.display import plural
 
 ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
 
@@ -217,9 +218,9 @@ def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
 def no_room(settings: Settings, who: WorkerRow) -> str:
     """Which cap leaves no room for one more label of this worker, or ''."""
     if who.slots >= who.max_tasks:
-        return f"the worker has their {who.max_tasks} tasks"
+        return f"the worker has their {plural(who.max_tasks, 'task')}"
     if settings.budget is not None and settings.slots >= settings.budget:
-        return f"the budget of {settings.budget} labels is used up or out with workers"
+        return f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
     if settings.money is not None and settings.committed + who.cost > settings.money:
         return "the money is used up or out with workers"
     return ""
@@ -228,7 +229,7 @@ def no_room(settings: Settings, who: WorkerRow) -> str:
 def _task_is_taken(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> str:
     """Why a task has no room for this worker, or ''."""
     if row.slots >= row.max_workers:
-        return f"the task has its {row.max_workers} workers"
+        return f"the task has its {plural(row.max_workers, 'worker')}"
     if not row.needy and is_reserved(settings) and is_needed(connection, settings):
         return "the rest of the budget is for tasks with too few workers"
     if who.team and queries.TEAM_MATE(connection, of_task=row.id, of_team=who.team):

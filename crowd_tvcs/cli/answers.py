@@ -12,6 +12,7 @@ import typer
 from crowd_tvcs.answers.values import parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -158,7 +159,8 @@ def print_skill(skill: Skill) -> None:
 
     answered = skill.n_gold[skill.n_gold > 0]
     print_message(
-        f"{skill.n_gold.sum()} gold answers of {answered.size} of {len(skill.workers)} workers, "
+        f"{plural(skill.n_gold.sum(), 'gold answer')} of {answered.size} of "
+        f"{plural(len(skill.workers), 'worker')}, "
         f"{skill.n_right.sum()} right; mean accuracy {skill.prior.mean:.3f}, a prior "
         f"with the weight of {skill.prior.strength:.1f} answers ({skill.prior.source})"
     )

@@ -21,6 +21,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,7 +260,7 @@ def _print_result(found: Assignment, out: Path, limited: str) -> None:
 
     binding = found.binding()
     print_message(
-        f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
+        f"{plural(found.size, 'answer')}, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:

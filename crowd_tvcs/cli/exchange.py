@@ -20,6 +20,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
@@ -127,13 +128,13 @@ def export(given: ExportOptions) -> None:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
     print_message(
-        f"{len(pairs)} pairs of {len(works)} tasks and {len(workers)} workers written for "
+        f"{plural(len(pairs), 'pair')} of {plural(len(works), 'task')} and "
+        f"{plural(len(workers), 'worker')} written for "
         f"{chosen.title} to {out / chosen.file_name}"
     )
     if listed is not None and len(listed.payload) > len(works):
-        print_message(
-            f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out"
-        )
+        lacking = plural(len(listed.payload) - len(works), "task")
+        print_message(f"left out: {lacking} of {tasks} without a worker")
 
 
 @guarded
@@ -179,11 +180,12 @@ def import_answers(given: ImportOptions) -> None:
             written.table("skipped.csv", ["file", "line", "reason"], rows)
     tasks, workers, labels = (Counter(row[k] for row in found.rows) for k in range(3))
     print_message(
-        f"{len(found.rows)} answers of {len(workers)} workers to {len(tasks)} tasks, "
-        f"{len(labels)} different labels, written to {out / 'answers.csv'}"
+        f"{plural(len(found.rows), 'answer')} of {plural(len(workers), 'worker')} to "
+        f"{plural(len(tasks), 'task')}, "
+        f"{plural(len(labels), 'different label')}, written to {out / 'answers.csv'}"
     )
     if found.gold:
-        print_message(f"{len(found.gold)} gold labels written to {out / 'gold.csv'}")
+        print_message(f"{plural(len(found.gold), 'gold label')} written to {out / 'gold.csv'}")
     if found.skipped:
         print_message(
             f"warning: {len(found.skipped)} answers are skipped as bad, listed in "

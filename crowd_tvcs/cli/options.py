@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
 from tvcs_core.command.options import NOT_RECORDED, WHERE_GIVEN, Seed, file_option, number_option
@@ -196,6 +197,8 @@ class Demands:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["minutes"], given["dependence"]
         self._check_minutes()
+        if self.workers is not None:
+            check_limit_currency(self.workers, self.money)
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
         given |= {"money": self.limit, "common_error": self.error}
         return given

@@ -19,6 +19,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 NAME = "crowd-tvcs simulate"
 OF_MODELS = ("models", "shared_within", "shared_across", "difficulty_spread")
@@ -118,7 +119,8 @@ def simulate(given: SimulateOptions) -> None:
     with results(NAME, given, seed=given.seed) as out:
         write_crowd(crowd, out.folder, full_answers=given.full_answers)
     print_message(
-        f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
+        f"{plural(given.workers, 'worker')}, {plural(given.tasks, 'task')} and "
+        f"{plural(given.gold, 'gold task')} written to "
         f"{given.out}"
     )
 
@@ -141,6 +143,7 @@ def _simulate_models(given: SimulateOptions) -> None:
     with results(NAME, given, seed=given.seed) as out:
         write_models(crowd, out.folder, full_answers=given.full_answers)
     print_message(
-        f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
-        f"{given.gold} gold tasks written to {given.out}"
+        f"{plural(len(crowd.family_of), 'model')}, "
+        f"{plural(given.workers, 'person', 'people')}, {plural(given.tasks, 'task')} and "
+        f"{plural(given.gold, 'gold task')} written to {given.out}"
     )

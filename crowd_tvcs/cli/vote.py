@@ -33,6 +33,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -194,7 +195,7 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
 
     is_gold = np.array([task in known for task in votes.tasks])
     voted = votes.is_labelled & ~is_gold
-    counted = f"{np.count_nonzero(votes.is_labelled | is_gold)} labels by {votes.method}"
+    counted = f"{plural(np.count_nonzero(votes.is_labelled | is_gold), 'label')} by {votes.method}"
     if not votes.is_measured:
         if votes.method == "unsupervised":
             counted += "; nothing was measured, since no task has two answers"

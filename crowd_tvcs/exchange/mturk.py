@@ -13,7 +13,7 @@ from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.fields import SEVERAL, FieldNames, SourceLocation, Stamp, name_of
 from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 TASK = "task"
 ASSIGNMENT = "AssignmentId"
@@ -76,8 +76,8 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
             )
     if pending:
         collector.note(
-            f"note: {pending} answers are Submitted but not approved yet, and are included; if "
-            "they are rejected later, import the results again"
+            f"note: {plural(pending, 'answer is', 'answers are')} Submitted but not "
+            "approved yet, and included; if they are rejected later, import the results again"
         )
     workers_of.pop("", None)
     shared = {number: who for number, who in workers_of.items() if len(who) > 1}

@@ -10,19 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.factors.from_knots import of_few_kinds, plans_by_knots
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
 from crowd_tvcs.factors.rounding import assign_by, fill_remaining, take_whole_parts
-from crowd_tvcs.factors.start import starts
+from crowd_tvcs.factors.start import no_teams, starts
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.plan.proof import (
+    CERTIFIED_WITHIN,
+    CLOSED,
+    LARGEST,
+    NEARLY,
+    is_largest,
+    nearly,
+    usable,
+)
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.relaxation import DualBound
 
 # Own choices on simulated crowds (benchmarks/crowd/factors.py), but where another source is named.
 MIN_PLACES = 24  # workers per task: places in the table of teams, at least; starts may use them all
@@ -33,7 +43,6 @@ MAX_PASSES = 3  # passes over all tasks if the linear program leaves a gap
 RELIEF = (1.0, 0.5, 0.0)  # factors of the prices for tasks that the linear program leaves over
 FAR = 0.05  # part of the error: a program so far below its bound has seen too few sets
 MIN_GAIN = 1e-9  # mean accuracy of a task: a pass that gains less has found nothing but rounding
-NEARLY = "a gap of at most {:.2%} of the error"
 NO_MORE = "no step found more"
 STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
@@ -43,7 +52,8 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
        numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse. With
-       many workers and few kinds a bound by knots of quality mostly certifies it, which ends all.
+       many workers and few kinds a program over knots of quality gives a bound and a better plan
+       (see `crowd_tvcs.factors.from_knots`), mostly a certified one, which ends all.
     2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
        and the prices move at once. Then column generation: the linear program shares the tasks
        of a group among sets of workers.
@@ -63,15 +73,33 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
         with Deadline.after(share) as first:
             best = _begin(relaxed, teams)
             search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
-            search.prove_by_knots()
             state = _State(relaxed, search, best, teams, rng, deadline)
-            if state.is_certified:
-                return _with_proof(plan, state, state.nearly)
+            for dual, made in plans_by_knots(relaxed, no_teams(teams), first):
+                search.use(dual)
+                state.keep(made)
+                if state.is_certified:
+                    return _with_proof(plan, state, nearly(state.gap, state.error))
             search.run()
         state.fill()
         reason = state.improve()
         search.prove_at_one_price()
     return _with_proof(plan, state, reason)
+
+
+def begin_by_knots(plan: Plan, deadline: Deadline) -> tuple[DualBound, NDArray[np.bool_]] | None:
+    """Return a bound and a plan of a table by knots of quality; None if it has no such bound."""
+    factored = of_few_kinds(plan)
+    if factored is None:
+        return None
+    relaxed = GroupRelaxation.of(Groups.of(factored))
+    least, dual = least_teams(factored, _most_workers(factored)), None
+    best = least
+    with _one_blas_thread():
+        for dual, teams in plans_by_knots(relaxed, no_teams(least), deadline):
+            best = _better(relaxed, best, teams)
+            if dual.bound - best.accuracy.sum() <= CERTIFIED_WITHIN * relaxed.n_tasks:
+                break
+    return None if dual is None else (dual, best.pairs().support)
 
 
 def _most_workers(plan: Plan) -> int:
@@ -145,10 +173,9 @@ class _State:
         return self.gap <= CERTIFIED_WITHIN * self.relaxed.n_tasks
 
     @property
-    def nearly(self) -> str:
-        """The gap as a part of the error, in words."""
-        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
-        return NEARLY.format(math.ceil(1e4 * self.gap / error) / 1e4)
+    def error(self) -> float:
+        """1 minus accuracy, in units of the sum over all tasks."""
+        return self.relaxed.n_tasks - float(self.teams.accuracy.sum())
 
     @property
     def is_close(self) -> bool:
@@ -174,7 +201,7 @@ class _State:
         for relief in RELIEF:
             assign_by(relaxed, self._shuffled(left), relief * prices, teams, self.deadline)
         fill_remaining(relaxed, teams)
-        self._keep(teams)
+        self.keep(teams)
 
     def improve(self) -> str:
         """Let all tasks choose again while that gains; return the reason for stopping, in words."""
@@ -194,12 +221,12 @@ class _State:
             return self.deadline.reason
         return NO_MORE if gain <= MIN_GAIN * m else STILL_GAINED.format(passes, gain / m)
 
-    def _keep(self, teams: Teams) -> None:
+    def keep(self, teams: Teams) -> None:
+        """Keep teams if they are the best."""
         self.teams = _better(self.relaxed, self.teams, teams)
 
     def _is_within(self, part: float) -> bool:
-        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
-        return self.gap <= max(part * error, CLOSED * self.relaxed.n_tasks)
+        return self.gap <= max(part * self.error, CLOSED * self.relaxed.n_tasks)
 
     def _shuffled(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.rng.permutation(tasks)

@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
 from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in seconds
-# Multisets in all: 250,000 take 1 s, and with 28 knots and 5 workers a task lose some 2 % of the
-# error (beta qualities of 1,000 workers).
-MAX_MULTISETS = 250_000
+MAX_KNOTS = 40
+AT_ONCE = 200_000  # multisets of which the accuracy is computed at once, to bound memory
 MIN_KNOTS = 8  # fewer prove little
 MAX_KINDS = 4  # with more there are too few knots for each
 MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
@@ -50,8 +51,9 @@ class KnotsOfKind:
     share
         Part of every knot in the price of every worker, of shape (workers, knots); 0 for workers
         who may not do such tasks.
-    labels
-        Voters at every knot in every multiset, of shape (multisets, knots).
+    sets
+        Knots of the voters of every multiset, of shape (voters, multisets); the number of knots
+        stands for no voter.
     gain
         Accuracy of every multiset, of shape (groups, multisets); -inf where it is no set of theirs.
     at
@@ -60,7 +62,7 @@ class KnotsOfKind:
 
     groups: Integers
     share: Floats
-    labels: Floats
+    sets: NDArray[np.uint8]
     gain: Floats
     at: Floats
 
@@ -80,21 +82,22 @@ class KnotsOfKind:
         used = quality[may & (quality >= least)]
         at = np.unique(np.append(_knots(used, count - 1), quality[may].min()))
         share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
-        # One voter more than there are knots is a guess: no worker.
         rows = combinations_with_replacement(range(at.size + 1), most)
-        sets = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, most)
-        labels = np.stack([(sets == knot).sum(axis=1) for knot in range(at.size)], axis=1)
-        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])
-        size, fewest = labels.sum(axis=1), members.min_workers_per_task[mine, None]
+        sets = np.fromiter(chain.from_iterable(rows), np.uint8).reshape(-1, most).T.copy()
+        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])  # no voter is a guess
+        size, fewest = (sets < at.size).sum(axis=0), members.min_workers_per_task[mine, None]
         gain[(size < fewest) | (size > members.max_workers_per_task[mine, None])] = -np.inf
-        return cls(mine, share * may[:, None], labels.astype(np.float64), gain, at)
+        return cls(mine, share * may[:, None], sets, gain, at)
 
     def best(self, price: Floats, of_label: float) -> tuple[Floats, Floats, Floats]:
         """Return the best value of every group at the prices of the knots, its gain and labels."""
-        net = self.gain - self.labels @ (price + of_label)
-        chosen = net.argmax(axis=1)
-        at = np.arange(chosen.size)
-        return net[at, chosen], self.gain[at, chosen], self.labels[chosen]
+        of_voter, cost = np.append(price + of_label, 0.0), np.zeros(self.sets.shape[1])
+        for voter in self.sets:
+            cost += of_voter[voter]
+        net = self.gain - cost
+        chosen, groups = net.argmax(axis=1), np.arange(self.groups.size)
+        labels = (self.sets[:, chosen, None] == np.arange(self.at.size)).sum(axis=0)
+        return net[groups, chosen], self.gain[groups, chosen], labels.astype(np.float64)
 
     def convex(self, price: Floats) -> Floats:
         """Return the largest convex prices below these: no set is worth more at them.
@@ -112,14 +115,40 @@ class KnotsOfKind:
         return out
 
 
-def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
-    """Return the best bound that prices linear between knots prove, in units of the sum of tasks.
+@dataclass(frozen=True, eq=False)
+class KnotsProgram:
+    """Multisets of voters at knots that tasks take at the best prices, in fractions of tasks.
 
+    Attributes
+    ----------
+    known
+        The multisets of every kind.
+    group, labels
+        Group of every multiset that is taken, and its voters at the knots of the kind.
+    tasks
+        How many tasks of the group take it.
+    loads
+        Labels of every worker on every kind, of shape (workers, kinds).
+    """
+
+    known: list[KnotsOfKind]
+    group: Integers
+    labels: list[Floats]
+    tasks: Floats
+    loads: Floats
+
+
+def bound_by_knots(
+    groups: Groups, relaxation: Relaxation, multisets: int, deadline: Deadline
+) -> tuple[DualBound, KnotsProgram] | None:
+    """Return the best bound that prices linear between knots prove, and the program behind it.
+
+    At most so many multisets are tried, of all groups. The bound is in units of the sum of tasks.
     None with few workers, many kinds or more than two classes, or if sets are too large.
     """
     plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
     most = int(groups.members.max_workers_per_task.max())
-    count = _most_knots(MAX_MULTISETS // groups.size, most)
+    count = _most_knots(multisets // groups.size, most)
     if plan.n_classes > 2 or relaxation.n_workers < MIN_WORKERS or count is None:
         return None
     n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
@@ -131,7 +160,8 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
             KnotsOfKind.of(groups, kind, n_knots, most, least)
             for kind, least in zip(kinds.tolist(), lowest, strict=True)
         ]
-        prices, of_label = _least_prices(known, relaxation.caps.astype(np.float64), groups.weight)
+        caps = relaxation.caps.astype(np.float64)
+        prices, of_label, program = _least_prices(known, caps, groups.weight, deadline)
         prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
         # Workers at a price of 0 need no knots: the second time all are at higher qualities.
         free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
@@ -142,7 +172,7 @@ def bound_by_knots(groups: Groups, relaxation: Relaxation) -> DualBound | None:
         value[one.groups] = one.best(price, of_label)[0]
     found = np.append(of_workers, of_label)
     bound = float(found @ relaxation.caps + groups.weight @ value)
-    return DualBound(found, bound, True, relaxation.nobody(), value)
+    return DualBound(found, bound, True, relaxation.nobody(), value), program
 
 
 def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
@@ -155,7 +185,7 @@ def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
 def _most_knots(sets: int, most: int) -> int | None:
     """Return the largest number of knots with at most so many multisets; None below `MIN_KNOTS`."""
     count = MIN_KNOTS - 1
-    while comb(count + 1 + most, most) <= sets and most > 0:
+    while count < MAX_KNOTS and comb(count + 1 + most, most) <= sets and most > 0:
         count += 1
     return count if count >= MIN_KNOTS else None
 
@@ -172,25 +202,27 @@ def _knots(quality: Floats, count: int) -> Floats:
     return np.unique(np.append(ordered[place - is_below], ordered[[0, -1]]))
 
 
-def _gains(quality: Floats, sets: Integers, priors: Floats) -> Floats:
+def _gains(quality: Floats, sets: NDArray[np.uint8], priors: Floats) -> Floats:
     """Return the accuracy of every multiset of voters, of shape (priors, multisets)."""
-    out = np.empty((priors.size, sets.shape[0]))
-    for row, prior in zip(out, priors.tolist(), strict=True):
-        right, wrong = np.full((1, sets.shape[0]), prior), np.full((1, sets.shape[0]), 1.0 - prior)
-        for voter in quality[sets.T]:
-            right = np.concatenate([right * voter, right * (1.0 - voter)])
-            wrong = np.concatenate([wrong * (1.0 - voter), wrong * voter])
-        row[:] = np.maximum(right, wrong).sum(axis=0)
+    most, n = sets.shape
+    out = np.empty((priors.size, n))
+    for at in range(0, n, AT_ONCE):
+        voters = quality[sets[:, at : at + AT_ONCE].T].reshape(-1)
+        start = np.arange(0, voters.size + 1, most)
+        for row, prior in zip(out, priors.tolist(), strict=True):
+            same = np.full(start.size - 1, prior)
+            row[at : at + AT_ONCE] = accuracy_of_teams(start, voters, same)
     return out
 
 
 def _least_prices(
-    known: list[KnotsOfKind], caps: Floats, weight: Floats
-) -> tuple[list[Floats], float]:
+    known: list[KnotsOfKind], caps: Floats, weight: Floats, deadline: Deadline
+) -> tuple[list[Floats], float, KnotsProgram]:
     """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
-    Return the prices of the knots of every kind, and of any label. The variables of the program
+    Return the prices of the knots of every kind, that of any label, and the dual: which multisets
+    tasks take. The variables of the program
     are the price of any label, those of the knots, the values of groups, and those of workers if
     there are several kinds.
     """
@@ -212,6 +244,8 @@ def _least_prices(
     point, best, found = np.zeros(cost.size), np.inf, np.zeros(cost.size)
     cuts: list[Floats] = []
     right: list[Floats] = []
+    taken: list[tuple[int, Floats]] = []
+    dual = np.empty(0)
     for turn in range(ROUNDS):
         prices, bound = [point[place] for place in places], float(point[0] * caps[-1])
         bound += float(_of_workers(known, prices) @ caps[:n_workers])
@@ -223,8 +257,11 @@ def _least_prices(
             cut[np.arange(value.size), of_groups.start + one.groups] = -1.0
             cuts.append(cut)
             right.append(-gain)
+            taken.extend(zip(one.groups.tolist(), labels, strict=True))
         if bound < best:
             best, found = bound, point
+        if turn and deadline.has_passed:
+            break
         solved = linprog(
             cost,
             A_ub=vstack([links, csr_array(np.vstack(cuts))]),
@@ -232,12 +269,24 @@ def _least_prices(
             bounds=bounds,
             method="highs",
         )
-        if solved.status != 0 or best - solved.fun <= CLOSE * weight.sum():
+        if solved.status != 0:
+            break
+        dual = -solved.ineqlin.marginals
+        if best - solved.fun <= CLOSE * weight.sum():
             break
         point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
         if turn % 2:
             point = 0.5 * (point + found)
-    return [found[place] for place in places], float(found[0])
+    loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
+    used = np.flatnonzero(dual[links.shape[0] :])
+    program = KnotsProgram(
+        known,
+        np.array([taken[cut][0] for cut in used]),
+        [taken[cut][1] for cut in used],
+        dual[links.shape[0] :][used],
+        loads,
+    )
+    return [found[place] for place in places], float(found[0]), program
 
 
 def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.factors.grid import MAX_GROUPS, Groups
-from crowd_tvcs.factors.knots import bound_by_knots
 from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
@@ -29,7 +28,6 @@ EPOCHS_OF_PAIRS = 8  # epochs of first prices by exchanges of pairs, each visit 
 VISITS_PER_WORKER = 5  # visits of groups in an epoch
 MIN_VISITS, MAX_VISITS = 2_000, 20_000  # visits of groups in an epoch
 MAX_ROUNDS = 50  # rounds of column generation
-KNOTS_TAKE = 5.0  # seconds, of which a bound by knots takes 2 to 6
 FIRST = 0.4  # part of the time for prices that move task by task
 ROUGH = 0.5  # part of the time left for prices before any is proved
 AT_VERTEX = 0.5  # part of the time left for a vertex of the linear program, to make a plan of
@@ -169,12 +167,10 @@ class PriceSearch:
         self._needs_sets = needs_sets
         self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
 
-    def prove_by_knots(self) -> None:
-        """Prove a bound by knots of quality if the crowd has that, and the time is left."""
-        if self._deadline.left >= KNOTS_TAKE:
-            self.proved = bound_by_knots(self.relaxed.groups, self.relaxed.relaxation)
-        if self.proved is not None:
-            self.moved = self.proved.prices
+    def use(self, dual: DualBound) -> None:
+        """Keep a bound that is proved if it is the best."""
+        if self.proved is None or dual.bound < self.proved.bound:
+            self.proved, self.moved = dual, dual.prices
 
     def run(self) -> None:
         """Move prices task by task, then by linear programs; then prove the bound they give."""

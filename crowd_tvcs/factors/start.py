@@ -59,10 +59,10 @@ def scaled_teams(groups: Groups, least: Teams) -> Teams | None:
     except ValueError:  # divided caps leave no room for the minimums
         return None
     sets = quick(Relaxation.of(table))[1]
-    teams = _nobody(least)
+    teams = no_teams(least)
     sizes = np.minimum(sets.sizes, teams.workers.shape[1])
     teams.put(order, sets.workers[column], sizes[column], teams.accuracy[order])
-    return _rated(plan, teams)
+    return rated(plan, teams)
 
 
 def _scale(plan: Plan, count: Integers) -> int | None:
@@ -152,7 +152,7 @@ def even_teams(plan: Plan, least: Teams) -> Teams | None:
     Workers of every line and number are dealt in turn (the wrap-around rule of McNaughton 1959),
     so that nobody gets a task twice; strong ones join weak ones. None if there are too many lines.
     """
-    teams = _nobody(least)
+    teams = no_teams(least)
     sizes = _even_sizes(plan, teams.workers.shape[1])
     keys = np.column_stack([lines_of(plan)[0], sizes])
     known, member, of_task, count = np.unique(
@@ -172,7 +172,7 @@ def even_teams(plan: Plan, least: Teams) -> Teams | None:
         rows[: labels.size] = labels
         given = np.bincount(np.arange(labels.size) % tasks.size, minlength=tasks.size)
         teams.put(tasks, rows.reshape(size, tasks.size).T, given, teams.accuracy[tasks])
-    return _rated(plan, teams)
+    return rated(plan, teams)
 
 
 def _even_sizes(plan: Plan, most: int) -> Integers:
@@ -228,7 +228,7 @@ def _in_turn(times: Integers, strength: Floats, n_tasks: int) -> Integers:
     return np.repeat(who, times[who])
 
 
-def _nobody(least: Teams) -> Teams:
+def no_teams(least: Teams) -> Teams:
     """Return teams without anybody, for the tasks and caps of others."""
     out = least.copy()
     out.room += out.loads(np.arange(out.sizes.size))
@@ -236,7 +236,7 @@ def _nobody(least: Teams) -> Teams:
     return out
 
 
-def _rated(plan: Plan, teams: Teams) -> Teams:
+def rated(plan: Plan, teams: Teams) -> Teams:
     """Take excluded pairs off teams, in place, and compute their accuracies."""
     tasks = np.unique(plan.factors.excluded // len(plan.quality.workers))
     if tasks.size:

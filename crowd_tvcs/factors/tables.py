@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from crowd_tvcs.answers.quality import QualityFile, read_quality
 from crowd_tvcs.answers.rows import TASK_COLUMNS, Reader, read_probability, read_worker_rows
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table
 
@@ -98,7 +99,10 @@ def read_factors(kinds: Path, tasks: Path) -> FactorsFile:
             raise table.error(what, row, at[1])
     of_names = np.array([place[name] for name in kind.names], dtype=np.int64)
     factors = Factors(read.quality, task.names, of_names[kind.codes])
-    layout = read.layout.replace(" tasks", " kinds", 1) + f"; {len(task.names)} tasks"
+    layout = (
+        re.sub(r"( x \d+) task", r"\1 kind", read.layout, count=1)
+        + f"; {plural(len(task.names), 'task')}"
+    )
     return FactorsFile(factors, layout, table)
 
 

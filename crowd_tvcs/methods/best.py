@@ -7,13 +7,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.assign import assign_in_factors
+from crowd_tvcs.factors.assign import assign_in_factors, begin_by_knots
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.plan.proof import (
+    CERTIFIED_WITHIN,
+    CLOSED,
+    LARGEST,
+    is_largest,
+    nearly,
+    usable,
+)
 from crowd_tvcs.search.all_sets import fits
 from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline
@@ -50,6 +57,9 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
+    Between steps 1 and 2 a table of very many workers and few kinds of tasks gets a plan and a
+    bound by knots of quality, see `crowd_tvcs.factors.from_knots`. If that is certified, all ends.
+
     A deadline that is not reached changes nothing. A deadline that is reached ends the current
     step: the result is the best plan so far with the bound proved so far, and depends on the
     machine.
@@ -69,7 +79,13 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     if not is_rationed(plan):
         search.offer(climb(search.relaxation, exact=True))
         search.offer(largest_sum(plan, plan.max_workers_per_task))
-    reason = search.run()
+    known = begin_by_knots(plan, deadline)
+    if known is not None:
+        search.dual, support = known
+        search.offer(support)
+    is_certified = known is not None and search.gap <= CERTIFIED_WITHIN
+    error = 1.0 - float(search.best.accuracy.mean())
+    reason = nearly(search.gap, error) if is_certified else search.run()
     if is_rationed(plan) and deadline.has_passed:  # before anything greedy was tried, perhaps
         search.begin_greedily()
     support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
@@ -95,7 +111,7 @@ def _by_prices(search: Search) -> PlanProof | None:
     dual, relaxation = search.dual, search.relaxation
     if dual is None:
         return None
-    n, m = relaxation.n_workers, dual.values.size
+    n, m = relaxation.n_workers, relaxation.n_tasks
     bound = usable(dual.bound / m)
     if bound is None or dual.bound > m * (1.0 + CLOSED):
         return None

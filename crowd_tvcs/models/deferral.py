@@ -16,7 +16,7 @@ from crowd_tvcs.models.people import expected_with_people, people_needed
 from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
-from tvcs_core.files.display import unquoted
+from tvcs_core.files.display import plural, unquoted
 
 MODEL_COLUMNS = (
     "model", "family", "answers", "gold", "right", "quality", "low", "high", "confidence_shift",
@@ -210,7 +210,7 @@ class DeferredTasks:
     def _sentence(self, group: TaskGroup) -> str:
         size, of_each = int(group.chosen.sum()), self.chances[group.chosen].max(axis=1)
         sure = two_digits(float(of_each.mean()))
-        tasks = f"{size} tasks" if size > 1 else "1 task"
+        tasks = plural(size, "task")
         out = f"{group.where} ({tasks}) the confidence of a task is {sure}"
         if of_each.max() - of_each.min() > 0.005:
             out += " on average"

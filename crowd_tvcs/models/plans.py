@@ -23,6 +23,7 @@ from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.models.deferral import DeferredTasks
 from crowd_tvcs.models.people import expected_with_people, people_needed, right_with_people
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
+from tvcs_core.files.display import plural
 
 PLAN_COLUMNS = (
     "above", "by_models", "by_people", "people", "cost", "right", "low", "high", "confirmed",
@@ -76,7 +77,8 @@ class ModelPlan:
             )
         price = "" if self.cost is None else f" for {self.cost:.6g}"
         return (
-            f"{work} ({self.people} labels{price}), and {self.right.share:.3f} of the labels are "
+            f"{work} ({plural(self.people, 'label')}{price}), and {self.right.share:.3f} of "
+            "the labels are "
             f"right (95 % interval {self.right.low:.3f} to {self.right.high:.3f})"
         )
 
@@ -172,7 +174,7 @@ def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str
     if count:
         last = plans[count - 1]
         if not doubt:
-            return f"{wanted} is confirmed by {last.right.gold} gold tasks: {last}"
+            return f"{wanted} is confirmed by {plural(last.right.gold, 'gold task')}: {last}"
         return f"{wanted} is not proved, as {doubt}. If it is: {last}"
     first = plans[0]
     best = max(plans, key=lambda plan: plan.right.share)
@@ -185,7 +187,10 @@ def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str
     remedy = "choose a lower --right-share"
     if more is not None:
         remedy = f"about {more} more would do in two cases of five"
-    return f"{wanted} is not confirmed by {first.right.gold} gold tasks; {remedy}. Now {first}"
+    return (
+        f"{wanted} is not confirmed by {plural(first.right.gold, 'gold task')}; {remedy}. Now "
+        f"{first}"
+    )
 
 
 def more_gold(plans: list[ModelPlan], share: float) -> int | None:

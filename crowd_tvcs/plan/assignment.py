@@ -17,6 +17,7 @@ from crowd_tvcs.plan.costs import spent
 from crowd_tvcs.plan.leaves import as_json
 from crowd_tvcs.plan.plan import Plan, by_name
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,7 @@ class Assignment:
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self.size} answers by {self.method}, "
+            f"{type(self).__name__}({plural(self.size, 'answer')} by {self.method}, "
             f"expected accuracy {self.expected_accuracy:.4f})"
         )
 

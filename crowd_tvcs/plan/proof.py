@@ -14,10 +14,13 @@ This module imports nothing of the package, so that checks of proofs may share i
 
 from __future__ import annotations
 
+import math
+
 CERTIFIED_WITHIN = 1e-3  # gap of the mean expected accuracy: one task in a thousand
 CLOSED = 1e-9  # gap of the mean expected accuracy that is rounding
 
 LARGEST = "proved to be the largest"
+NEARLY = "a gap of at most {:.2%} of the error"  # the other reason for which a search ends
 
 
 def usable(bound: float | None) -> float | None:
@@ -30,6 +33,11 @@ def usable(bound: float | None) -> float | None:
 def gap_between(accuracy: float, bound: float | None) -> float | None:
     """Bound minus accuracy, at least 0; None without a bound."""
     return None if bound is None else max(0.0, bound - accuracy)
+
+
+def nearly(gap: float, error: float) -> str:
+    """State a gap as a part of the error, rounded up."""
+    return NEARLY.format(math.ceil(1e4 * gap / error) / 1e4)
 
 
 def is_certified(accuracy: float, bound: float | None, standard_error: float = 0.0) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crowd_tvcs.skills.dependence import CalibrationBin
+from tvcs_core.files.display import plural
 from tvcs_core.files.page import Axes
 
 TENTHS = tuple(k / 10 for k in range(0, 11, 2))
@@ -26,7 +27,7 @@ def diagram(found: Sequence[CalibrationBin]) -> dict[str, Any]:
             "bottom": axes.down(one.low),
             "is_miscalibrated": one.is_miscalibrated,
             "words": f"mean confidence {one.mean_confidence:.3f}, accuracy {one.accuracy:.3f} "
-            f"({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)",
+            f"({one.low:.3f} to {one.high:.3f}, {plural(one.tasks, 'task')})",
         }
         for one in found
     ]

@@ -17,7 +17,7 @@ from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.leaves import Leaf
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import LARGEST, is_largest, usable
-from crowd_tvcs.search.search import CLOSE, NEARLY, NO_MORE
+from crowd_tvcs.search.search import CLOSE, CLOSED_NEARLY, NO_MORE
 
 
 def plan_of_a_vote(plan: Plan) -> Plan:
@@ -45,8 +45,8 @@ def restate_for(plan: Plan, found: Assignment) -> Assignment:
     if is_largest(accuracy, bound, error):
         return replace(out, reason=LARGEST)
     if error == 0.0 and bound - accuracy <= CLOSE * (1.0 - accuracy):
-        return replace(out, reason=NEARLY)
-    return replace(out, reason=NO_MORE) if out.reason in (LARGEST, NEARLY) else out
+        return replace(out, reason=CLOSED_NEARLY)
+    return replace(out, reason=NO_MORE) if out.reason in (LARGEST, CLOSED_NEARLY) else out
 
 
 def _proof(plan: Plan, proof: PlanProof) -> PlanProof:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST, NEARLY
 from crowd_tvcs.search.column_generation import Columns
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
@@ -34,7 +34,7 @@ NO_MORE = "no step found more"
 OUT_OF_ROUNDS = f"the limit of {ROUNDS} rounds"
 OUT_OF_SETS = f"the limit of {MOST_COLUMNS} sets"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
-NEARLY = f"a gap of at most {CLOSE:.2%} of the error"
+CLOSED_NEARLY = NEARLY.format(CLOSE)
 
 
 class Search:
@@ -125,7 +125,7 @@ class Search:
         if self.gap <= CLOSED:
             return LARGEST
         if self.gap <= CLOSE * (1.0 - self.best.accuracy.mean()):
-            return NEARLY
+            return CLOSED_NEARLY
         return None
 
     def _is_late(self) -> bool:

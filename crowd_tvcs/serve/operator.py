@@ -27,6 +27,7 @@ from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
 from crowd_tvcs.serve.pages import address_of, is_for_script
 from crowd_tvcs.serve.worker import fields_of
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 from tvcs_core.files.page import Axes, round_numbers
 
 MAX_PASSWORD_CHARACTERS = 1000
@@ -192,7 +193,7 @@ def router(served: Served) -> APIRouter:
         if not listed:
             raise ValueError("a worker must have a name")
         campaign.add(workers=listed)
-        message = f"{len(listed)} workers were added; create their links below"
+        message = f"{plural(len(listed), 'worker')} added; create their links below"
         with campaign.store.read() as (_, settings):
             source = settings.source
         option = "--kinds" if source == SOURCE else "--quality"
@@ -279,15 +280,15 @@ def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
 def _close_unworthy(served: Served, name: str) -> str:
     found = served.campaign.review_tasks(close=True)
     closed = [one for one in found if one.verdict == "not worth it"]
-    return f"{len(closed)} tasks were not worth another label and were closed"
+    return f"{plural(len(closed), 'task')} closed, not worth another label"
 
 
 def _reopen_all(served: Served, name: str) -> str:
-    return f"{served.campaign.reopen()} tasks were reopened"
+    return f"{plural(served.campaign.reopen(), 'task')} reopened"
 
 
 def _revoke(served: Served, name: str) -> str:
-    return f"{served.links.revoke([name], now=time.time())} links were revoked"
+    return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
 
 def _toggle(method: str, value: bool, message: str) -> Callable[[Served, str], str]:

@@ -46,7 +46,7 @@ from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.texts import missing, read_texts
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.errors import RunError
 
 GOLD_SHARE = 0.1
@@ -274,10 +274,12 @@ def _mix_in(
     """Mix gold into the tasks, and report its number; refuse content of unknown tasks first."""
     check_tasks(bodies, _known_tasks(campaign, labels), path)
     there, left_out = mix_in(campaign.store, labels, bodies)
-    print_message(f"{there} gold tasks are mixed in; workers cannot recognise them")
+    print_message(
+        plural(there, "gold task is", "gold tasks are") + " mixed in; workers cannot recognise them"
+    )
     if left_out:
         print_message(
-            f"{left_out} gold tasks without content are skipped; workers could recognise them"
+            f"{plural(left_out, 'gold task')} without content skipped; workers could recognise them"
         )
 
 

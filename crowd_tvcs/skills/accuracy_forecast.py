@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.belief.intervals import prediction_interval, wilson
+from tvcs_core.files.display import plural
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,7 +46,7 @@ class AccuracyForecast(NamedTuple):
     def __str__(self) -> str:
         return (
             f"predicted accuracy {self.accuracy:.3f} (95 % interval {self.low:.3f} to "
-            f"{self.high:.3f}, from {self.gold_tasks} gold tasks)"
+            f"{self.high:.3f}, from {plural(self.gold_tasks, 'gold task')})"
         )
 
 

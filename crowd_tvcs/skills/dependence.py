@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.belief.parameters import DependenceParams
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, is_number_in, is_positive_count
+from tvcs_core.files.display import plural
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
 
@@ -216,7 +217,7 @@ def calibration_warnings(model: Dependence) -> list[str]:
     return [
         f"warning: with {one.labels_text} per task, mean confidence on gold is "
         f"{one.mean_confidence:.3f} but accuracy is {one.accuracy:.3f} ({one.low:.3f} to "
-        f"{one.high:.3f}, {one.tasks} tasks)"
+        f"{one.high:.3f}, {plural(one.tasks, 'task')})"
         for one in model.measured
         if one.is_miscalibrated and (one.labels is None or one.tasks >= MIN_GOLD_TO_WARN)
     ]

@@ -10,7 +10,7 @@ from crowd_tvcs.skills.beta_prior import PRIORS, prior_of
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.arguments import check_choice, check_number, check_type
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 MODELS = ("dependent", "independent")
 
@@ -83,8 +83,9 @@ def estimate_quality(
     if not known.any() and prior != "usual-crowd":
         here, there = joined(sorted(gold.labels), quoted), joined(answers.tasks, quoted)
         raise ValueError(
-            f"no gold task is answered: none of the {len(gold)} gold tasks ({here}) is among the "
-            f"{len(answers.tasks)} tasks with answers ({there}); a task must have one name in both"
+            f"no gold task is answered: none of the {plural(len(gold), 'gold task')} "
+            f"({here}) is among the {len(answers.tasks)} tasks with answers ({there}); "
+            "a task must have one name in both"
         )
     n, k = len(answers.workers), len(answers.classes)
     counts = np.zeros((n, k, k), dtype=np.int64)

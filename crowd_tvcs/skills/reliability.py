@@ -21,6 +21,7 @@ from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from crowd_tvcs.skills.dependence_fit import held_out_prefixes
 from crowd_tvcs.skills.dependence_loss import PREFIXES
 from crowd_tvcs.skills.skill import Skill
+from tvcs_core.files.display import plural
 
 BIN_EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence
 # Confident gold tasks that must all be right before errors are counted: parameters that were fitted
@@ -228,7 +229,7 @@ def describe_evidence(found: TargetEvidence | None, target: float) -> str:
         )
     share = (
         f"target {target:g}: between {found.low:.2f} and {found.high:.2f} of the labels with this "
-        f"confidence are right, by {found.sure} gold tasks that reach it"
+        f"confidence are right, by {plural(found.sure, 'gold task')} that reach it"
     )
     if found.high < target:
         return (

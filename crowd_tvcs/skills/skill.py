@@ -26,6 +26,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.beta_prior import BetaPrior
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, confusion_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,8 @@ class Skill:
 
     def __repr__(self) -> str:
         return (
-            f"Skill({len(self.workers)} workers, {int(self.n_gold.sum())} gold answers, "
+            f"Skill({plural(len(self.workers), 'worker')}, "
+            f"{plural(int(self.n_gold.sum()), 'gold answer')}, "
             f"mean {self.prior.mean:.3f}, prior worth {self.prior.strength:.1f} answers)"
         )
 

@@ -32,6 +32,7 @@ from crowd_tvcs.skills.voting.unsupervised import (
     vote_shares,
 )
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ class Votes:
     share: Floats
 
     def __repr__(self) -> str:
-        return f"Votes({len(self.tasks)} tasks by {self.method})"
+        return f"Votes({plural(len(self.tasks), 'task')} by {self.method})"
 
     @property
     def labels(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+MOST_LINES = 20  # different tasks of a table that is priced by knots; with more, seldom worth it
 PROGRESS_STEP = 100  # priced tasks between two messages of progress
 # Factors of the slack, one after the other where pricing takes too long.
 SLACK_FACTORS = (1.0, 8.0, 64.0)
@@ -90,8 +92,8 @@ def bound_by_prices(
         Accuracy of a task by which its price may be off, and 8 and 64 times that, where exact
         pricing takes too long; the bound is that much larger.
     by_knots
-        Whether to price a crowd in factors by knots (`crowd_tvcs.verification.pricing.knots_of`),
-        which is quick. The bound may be larger than by exact pricing.
+        Whether to price by knots (`crowd_tvcs.verification.pricing.knots_of`), which is quick, a
+        plan that `may_have_knots`. The bound may be larger than by exact pricing.
 
     Raises
     ------
@@ -118,6 +120,16 @@ def bound_by_prices(
     caps = math.fsum(of_workers * plan.max_tasks_per_worker) + of_budget * plan.budget
     caps += worth_of_money(plan, of_money)
     return min(caps + math.fsum(worth) / m, math.fsum(most) / m)
+
+
+def may_have_knots(plan: Plan) -> bool:
+    """Whether to try pricing by knots: of a crowd in factors, or a table of few kinds of tasks."""
+    if not plan.is_table:
+        return True
+    is_limited = plan.forced is not None or plan.group is not None or plan.money is not None
+    if plan.model is not None or plan.common_error or is_limited:
+        return False
+    return sum(1 for _ in islice(_lines_of_table(plan), MOST_LINES + 1)) <= MOST_LINES
 
 
 def _meets_demands(plan: Plan, pairs: Assigned, groups: Integers) -> Bools:

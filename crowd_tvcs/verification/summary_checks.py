@@ -66,6 +66,8 @@ class Found:
         Function from the accuracy of every task to the forecast; None without a forecast model.
     slack
         Accuracy by which tasks may be priced too high.
+    by_knots
+        Whether tasks were priced by knots of quality.
     """
 
     plan: Plan
@@ -82,6 +84,7 @@ class Found:
     deviation: float | None
     forecast: Callable[[Floats], dict[str, float]] | None
     slack: float = 0.0
+    by_knots: bool = False
 
     @property
     def is_large(self) -> NDArray[np.bool_]:
@@ -292,7 +295,7 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
     if found.bound is not None:
         words = "branches.json" if found.is_branched else _prices_in(found)
         is_one = _near(stated["bound"], found.bound)
-        if not found.plan.is_table:  # priced with some slack, by the method and here
+        if found.by_knots or not found.plan.is_table:  # with some slack, by the method and here
             is_one = stated["bound"] >= found.bound - TOLERANCE
         elif found.slack > 0.0:
             is_one = -TOLERANCE <= stated["bound"] - found.bound <= found.slack + TOLERANCE

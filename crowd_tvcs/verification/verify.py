@@ -24,7 +24,7 @@ from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
-from crowd_tvcs.verification.bound_by_prices import bound_by_prices
+from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
@@ -117,7 +117,8 @@ def verify(
         wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
-    by_prices, table_slack = None, read_slack(folder / "summary.json", summary)
+    table_slack = read_slack(folder / "summary.json", summary)
+    by_prices, by_knots = None, False
     stated, has_prices = summary.get("bound"), PRICES in record.outputs
     if (stated is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
@@ -127,9 +128,10 @@ def verify(
         try:
             slack = table_slack if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
             by_prices = math.inf
-            if not plan.is_table:
+            if may_have_knots(plan):
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, by_knots=True)
-            if plan.is_table or not is_number(stated) or by_prices > stated + TOLERANCE:
+            by_knots = is_number(stated) and by_prices <= stated + TOLERANCE
+            if not by_knots:
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
@@ -141,7 +143,7 @@ def verify(
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
         _forecast(plan, pairs, record, tables),
-        table_slack,
+        table_slack, by_knots,
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)

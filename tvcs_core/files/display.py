@@ -63,6 +63,19 @@ def unquoted(name: str) -> str:
     return cut(visible(name))
 
 
+def plural(number: object, one: str, many: str = "") -> str:
+    """Return a number with what it counts, in the singular or the plural.
+
+    Examples
+    --------
+    >>> plural(1, "task"), plural(2, "task"), plural(0, "class", "classes")
+    ('1 task', '2 tasks', '0 classes')
+    >>> plural(1, "task is open", "tasks are open")
+    '1 task is open'
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def joined(names: Iterable[str], show: Callable[[str], str] = unquoted) -> str:
     """Join the first `LISTED` names and count the others."""
     every = list(names)

@@ -19,6 +19,7 @@ from crowd_tvcs.campaign.planning.proposal import Proposal, labels_left
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import LAPSED
 from tvcs_core import TVCS, project
+from tvcs_core.files.display import plural
 from tvcs_core.streams import stream
 
 METHOD = "information"
@@ -71,7 +72,8 @@ def propose_pairs(state: State, labels: int | None, max_per_side: int | None) ->
     total = float(sum(gain[i, k] for i, k in asked))
     found = sorted((i, int(tasks[k])) for i, k in asked)
     reason = (
-        f"{total:.3f} nats expected of {len(found)} answers; the pairs at most {chosen.gap:.2g} "
+        f"{total:.3f} nats expected of {plural(len(found), 'answer')}; the pairs at most "
+        f"{chosen.gap:.2g} "
         "below the optimum"
     )
     return Proposal(

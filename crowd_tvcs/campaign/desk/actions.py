@@ -17,6 +17,7 @@ from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import run_together
 from crowd_tvcs.campaign.stored_model import taken_back
 from crowd_tvcs.campaign.tasks import count, settle
+from tvcs_core.files.display import plural
 
 OPERATOR = "operator"
 acting: ContextVar[str] = ContextVar("acting", default=OPERATOR)
@@ -105,7 +106,7 @@ def undo(
     who = the_worker(workers, name)
     if answers is not None and who.answers != answers:
         raise RejectedError(
-            f"worker {name!r} has {who.answers} answers, and not {answers}, to take back"
+            f"worker {name!r} has {plural(who.answers, 'answer')}, and not {answers}, to take back"
         )
     last = queries.LAST_ANSWER.first(connection, who=who.id)
     if last is None:

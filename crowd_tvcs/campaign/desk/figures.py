@@ -26,6 +26,7 @@ from crowd_tvcs.campaign.store.schema import (
     worker,
 )
 from crowd_tvcs.campaign.store.store import Store
+from tvcs_core.files.display import plural
 
 LEAST_CONFIDENT = 5  # tasks shown
 MAX_STANDARD_ERRORS = 2.0
@@ -216,13 +217,27 @@ def _apart(claimed: float, measured: float, number: int) -> str:
 def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[str]:
     out = []
     if settings.budget is not None and settings.slots >= settings.budget:
-        out.append(f"the budget of {settings.budget} labels is used up or out with workers")
+        out.append(
+            f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
+        )
     if settings.money is not None and settings.committed >= settings.money:
         out.append("the money is used up or out with workers")
     if tasks.full:
-        out.append(f"{tasks.full} tasks have all the workers they may have")
+        out.append(
+            plural(
+                tasks.full,
+                "task has all the workers it may have",
+                "tasks have all the workers they may have",
+            )
+        )
     if idle:
-        out.append(f"{idle} workers have all the tasks they may have")
+        out.append(
+            plural(
+                idle,
+                "worker has all the tasks they may have",
+                "workers have all the tasks they may have",
+            )
+        )
     if through:
         out.append(f"{through} workers have answered all the gold there is, and get no more of it")
     return out

@@ -22,7 +22,7 @@ from crowd_tvcs.cli.campaign.options import (
     stored,
 )
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
@@ -50,7 +50,7 @@ def import_answers(
         lines = read_answers_of_kind(answers, state.kind, names, duplicates, leave_out_missing)
         counts = campaign.add_answers(lines)
         print_message(
-            f"{answers}: {counts['accepted'] + counts['late']} answers imported"
+            f"{answers}: {plural(counts['accepted'] + counts['late'], 'answer')} imported"
             + (f", {counts['late']} of them late" if counts["late"] else "")
             + (f", {counts['gold']} to gold tasks" if counts["gold"] else "")
             + (f", {counts['known']} already known" if counts["known"] else "")
@@ -125,9 +125,13 @@ def _describe_control(known: Collection[str], state: State) -> str:
 
 def _print_added(new: dict[str, Any], known: set[str]) -> None:
     """Print the numbers of additions, and the workers whose qualities were left out."""
-    added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
-    added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
-    added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
+    added = f"{plural(len(new['workers']), 'worker')} and {plural(len(new['tasks']), 'task')} added"
+    added += f"; {plural(len(new['gold']), 'gold label')}" if new["gold"] else ""
+    added += (
+        f"; {plural(len(new['gold_answers']), 'answer')} to gold tasks"
+        if new["gold_answers"]
+        else ""
+    )
     print_message(added)
     given = new["qualities"]
     if given is not None:

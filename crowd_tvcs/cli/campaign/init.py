@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import (
     Duplicates,
     ErrorModel,
@@ -28,6 +29,7 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
@@ -149,6 +151,8 @@ def init(given: InitOptions) -> None:
     from crowd_tvcs.campaign.ingest.first_tables import read_first
 
     kind, classes = _kind(given)
+    if given.tables.workers is not None:
+        check_limit_currency(given.tables.workers, given.caps.money)
     first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)
     made = Campaign.create(
         given.store,
@@ -163,7 +167,8 @@ def init(given: InitOptions) -> None:
     )
     state = made.state()
     print_message(
-        f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
+        f"{plural(len(state.workers), 'worker')}, {plural(len(state.tasks), 'task')}, classes "
+        f"{list(state.classes)}"
     )
     if first["gold"] and state.settings.source == "gold":
         _print_unknown(state)

@@ -16,6 +16,7 @@ from crowd_tvcs.cli.answers import print_dependence, share_option
 from tvcs_core.command.options import file_option
 from tvcs_core.command.results import print_table
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
+from tvcs_core.files.display import plural
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 
@@ -147,7 +148,7 @@ def describe_interval(forecast: dict[str, Any] | None) -> str:
         return ""
     return (
         f"  (95 % interval {forecast['low']:.3f} to {forecast['high']:.3f}, from "
-        f"{forecast['gold_tasks']} gold tasks)"
+        f"{plural(forecast['gold_tasks'], 'gold task')})"
     )
 
 

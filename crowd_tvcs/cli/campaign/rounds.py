@@ -21,6 +21,7 @@ from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
@@ -111,7 +112,10 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
             f"round {found.number} is issued; crowd-tvcs campaign pending prints its pairs"
         )
         raise
-    issued = f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason})"
+    issued = (
+        f"round {found.number}: {plural(len(found.pairs), 'label')} by {found.method} "
+        f"({found.reason})"
+    )
     if found.method == "information":
         print_message(issued)
         return

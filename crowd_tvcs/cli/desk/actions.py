@@ -11,6 +11,7 @@ from crowd_tvcs.cli.options import AsJson
 from tvcs_core.command.options import name_option
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import print_data, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import NextTask
@@ -62,14 +63,14 @@ def release(
 ) -> None:
     """Release the unanswered pairs of a round, so that a replan can use their slots."""
     with open_campaign(store) as campaign:
-        print_message(f"{campaign.release(number)} pairs of round {number} released")
+        print_message(f"{plural(campaign.release(number), 'pair')} of round {number} released")
 
 
 @stored
 def reopen(store: StoreName) -> None:
     """Reopen the tasks that review --close has closed."""
     with open_campaign(store) as campaign:
-        print_message(f"{campaign.reopen()} tasks are open again")
+        print_message(plural(campaign.reopen(), "task is open again", "tasks are open again"))
 
 
 @stored
@@ -143,4 +144,6 @@ def copy_store(
     from crowd_tvcs.campaign import copy
 
     n_answers = copy(store, target)
-    print_message(f"copied with {n_answers} answers; links of workers work on the copy too")
+    print_message(
+        f"copied with {plural(n_answers, 'answer')}; links of workers work on the copy too"
+    )

@@ -18,6 +18,7 @@ from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import FAILED, exit_with_error, print_message
+from tvcs_core.files.display import plural
 from tvcs_core.files.extras import to_install
 
 MOST_GOLD = 0.5
@@ -243,7 +244,9 @@ def links(
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
     write_rows(out, ["worker", "link"], rows, is_secret=True)
-    print_message(f"{len(rows)} links created; whoever has one answers in the worker's name")
+    print_message(
+        f"{plural(len(rows), 'link')} created; whoever has one answers in the worker's name"
+    )
 
 
 @app.command()
@@ -256,7 +259,9 @@ def revoke(store: StoreName, workers: Names = None) -> None:
     if not workers:
         raise ValueError("--worker must name the workers whose links to revoke")
     with open_campaign(store) as campaign:
-        print_message(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
+        print_message(
+            f"{plural(Links(campaign.store).revoke(workers, now=time.time()), 'link')} revoked"
+        )
 
 
 @app.command()
@@ -294,7 +299,9 @@ def invite(
         except ValueError as error:
             raise table.error(str(error), row, at) from None
     write_rows(out, ["worker", "link"], rows, is_secret=True)
-    print_message(f"{len(rows)} links signed; whoever has one may take this person's seat")
+    print_message(
+        f"{plural(len(rows), 'link')} signed; whoever has one may take this person's seat"
+    )
 
 
 def _check_extra() -> None:

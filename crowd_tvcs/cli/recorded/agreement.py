@@ -11,6 +11,7 @@ from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, s
 from tvcs_core.command.options import Force, OutFolder, Seed, number_option, recorded, with_options
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.agreement.agreement import Agreement
@@ -99,10 +100,11 @@ def _print_left_out(found: Agreement, min_common_tasks: int) -> None:
     print_message(
         f"{counts['tasks']} tasks with two answers or more, "
         f"{counts['tasks_that_tie']} of them tied; "
-        f"{counts['tasks_of_one_answer']} tasks with one answer are left out"
+        f"left out: {plural(counts['tasks_of_one_answer'], 'task')} with one answer"
     )
     print_message(
-        f"{counts['pairs']} pairs of workers with at least {min_common_tasks} tasks in common, "
+        f"{plural(counts['pairs'], 'pair')} of workers with at least "
+        f"{plural(min_common_tasks, 'task')} in common, "
         f"{counts['pairs_without_kappa']} of them without a kappa (only one label); "
         f"{counts['pairs_left_out']} with fewer are left out"
     )

@@ -26,6 +26,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -105,7 +106,9 @@ def models(given: ModelsOptions) -> None:
     who = read_annotators(given.workers, table)
     stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
     if stated is not None:
-        print_message(f"confidence: stated by models with {int((stated == stated).sum())} answers")
+        print_message(
+            f"confidence: stated by models with {plural(int((stated == stated).sum()), 'answer')}"
+        )
     prior = read_prior(given.prior, table.classes)
     fitted = fit_models(table, known, who.family_of, confidence=stated, prior=prior)
     people = _people(fitted, table, known, who)
@@ -296,7 +299,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     unlisted = len(set(who.people) - set(who.rows))
     if unlisted:
         print_message(
-            f"{unlisted} workers with answers are not in {given.workers}: they are taken as people"
+            f"{plural(unlisted, 'worker')} with answers, not in {given.workers}, taken as people"
         )
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
@@ -318,7 +321,9 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
             "errors; usual values are taken"
         )
     print_message(
-        f"{facts['models']} models of {facts['families']} families; on {facts['gold']} gold tasks "
+        f"{plural(facts['models'], 'model')} of "
+        f"{plural(facts['families'], 'family', 'families')}; "
+        f"on {plural(facts['gold'], 'gold task')} "
         f"mean confidence is {facts['mean_confidence']:.3f} and accuracy {facts['accuracy']:.3f} "
         f"(mean confidence if models were independent: "
         f"{facts['mean_confidence_if_independent']:.3f})"

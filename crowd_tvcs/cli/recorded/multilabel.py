@@ -13,6 +13,7 @@ from crowd_tvcs.cli.answers import Cleaning, class_names
 from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +112,7 @@ def multilabel(given: MultilabelOptions) -> None:
         )
     for sentence in sentences:
         print_message(sentence)
-    print_message(f"{len(data.tasks)} tasks; written to {given.out}")
+    print_message(f"{plural(len(data.tasks), 'task')}; written to {given.out}")
 
 
 def _counted(names: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:

@@ -19,6 +19,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answer_kinds.next_pairs import NextPairs
@@ -114,7 +115,7 @@ def rank(given: RankOptions) -> None:
     columns = {"item": "<24", "score": ">8.3f", "low": ">8.3f", "high": ">8.3f"}
     columns |= {"rank": ">6", "from": ">6", "to": ">6"}
     print_table(columns, [row[:7] for row, _ in zip(found.item_rows(), range(SHOWN), strict=False)])
-    print_message(f"{len(data.items)} items ranked; written to {given.out}")
+    print_message(f"{plural(len(data.items), 'item')} ranked; written to {given.out}")
 
 
 def _check(given: RankOptions) -> None:

@@ -9,6 +9,7 @@ from crowd_tvcs.cli.answers import Cleaning, class_names, read_alone, read_with_
 from tvcs_core.command.options import recorded
 from tvcs_core.command.results import OutOptions, results
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answer_kinds.scale import ScaleVotes
@@ -44,7 +45,7 @@ def vote_by_scale(
         out.json("summary.json", _summary(votes, sentences))
     for sentence in sentences:
         print_message(sentence)
-    print_message(f"{int((votes.label_of >= 0).sum())} labels; written to {place.out}")
+    print_message(f"{plural(int((votes.label_of >= 0).sum()), 'label')}; written to {place.out}")
 
 
 def _read(

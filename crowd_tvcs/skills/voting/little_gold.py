@@ -31,6 +31,7 @@ from crowd_tvcs.skills.vote import Votes, most_probable, posterior
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_posterior
+from tvcs_core.files.display import plural
 
 # n0, in gold tasks: of 10, 40, 80 and 160 the one with most right labels with 1 to 20 % gold on six
 # public sets, by up to .004 (docs/studies/crowd-without-gold.md).
@@ -80,7 +81,7 @@ class Blend(NamedTuple):
         if not self.weight:
             return "the vote uses gold alone, not the agreement of the workers"
         return (
-            f"with {self.hit.size} gold tasks the vote gives gold a weight of "
+            f"with {plural(self.hit.size, 'gold task')} the vote gives gold a weight of "
             f"{1.0 - self.weight:.2f} and the agreement of the workers {self.weight:.2f}; the "
             f"temperature is {self.temper:.2f}"
         )

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.belief.intervals import prediction_interval
+from tvcs_core.files.display import plural
 
 MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
 
@@ -47,7 +48,8 @@ class RightShare(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"by {self.gold} gold tasks and the confidences a share of {self.share:.3f} of the "
+            f"by {plural(self.gold, 'gold task')} and the confidences a share of "
+            f"{self.share:.3f} of the "
             f"other labels is right (95 % interval {self.low:.3f} to {self.high:.3f})"
         )
 

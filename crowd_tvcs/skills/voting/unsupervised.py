@@ -36,9 +36,7 @@ ACCURACY_STRENGTH = 10.0
 ROW_STRENGTH = 5.0
 CLASS_STRENGTH = 100.0  # pseudo-tasks of equal classes in the prevalence
 # Chosen on public sets; docs/studies/crowd-without-gold.md judges six, also by the others' numbers.
-USUAL = Dependence(
-    temperature=0.95, overlap=0.15, shares=0.3, blend=1.0, common=0.06, contrast=0.27
-)
+USUAL = Dependence(overlap=0.15, shares=0.3, blend=1.0, common=0.06, contrast=0.27)
 # Of labels with this confidence or more .77 to 1.00 were right, by public set
 # (docs/studies/crowd-without-gold.md): a higher one is not known to be higher.
 MAX_CONFIDENCE = 0.9
@@ -192,7 +190,7 @@ def _skills(answers: Answers, chances: Floats) -> Skills:
 def _posterior(answers: Answers, skills: Skills, prior: Floats, model: Dependence) -> Floats:
     """Judge every task by skills without its own part."""
     accuracy, n = skills.accuracy_without(answers), answers.per_task
-    evidence = log_evidence(answers, skills, accuracy, model.temperature)
+    evidence = log_evidence(answers, skills, accuracy)
     if model.contrast:
         odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
         discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
@@ -205,25 +203,22 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, model: Dependenc
     return out
 
 
-def log_evidence(answers: Answers, skills: Skills, accuracy: Floats, power: float) -> Floats:
-    """Return the tempered log-likelihood of every answer, of shape (answers, classes)."""
+def log_evidence(answers: Answers, skills: Skills, accuracy: Floats) -> Floats:
+    """Return the log-likelihood of every answer, of shape (answers, classes)."""
     out = np.empty((answers.size, len(answers.classes)))
     if skills.counts is None:
         right, wrong = (
-            power * np.log(np.maximum(x, MIN_ANSWER_PROBABILITY))
+            np.log(np.maximum(x, MIN_ANSWER_PROBABILITY))
             for x in (accuracy, (1.0 - accuracy) / (out.shape[1] - 1))
         )
-        total = np.log(np.exp(right) + (out.shape[1] - 1) * np.exp(wrong))
-        out[:] = (wrong - total)[:, None]
-        out[np.arange(answers.size), answers.label_of] = right - total
+        out[:] = wrong[:, None]
+        out[np.arange(answers.size), answers.label_of] = right
         return out
     for part in _parts(answers):
         label = answers.label_of[part]
         matrices = matrices_without(answers, skills, accuracy[part], part)
-        np.maximum(matrices, MIN_ANSWER_PROBABILITY, out=matrices)
-        out[part] = power * np.log(matrices[np.arange(label.size), :, label])
-        if power != 1.0:
-            out[part] -= np.log((matrices**power).sum(axis=2))
+        chances = matrices[np.arange(label.size), :, label]
+        out[part] = np.log(np.maximum(chances, MIN_ANSWER_PROBABILITY))
     return out
 
 

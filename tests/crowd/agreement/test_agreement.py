@@ -300,7 +300,7 @@ def test_the_command_writes_what_it_prints_and_repeats_itself(tmp_path, rng):
     expected = measure(answers, ordinal=True, bootstrap=0)
     assert summary["alpha_ordinal"]["value"] == pytest.approx(expected.ordinal.value)
     assert f"alpha (ordinal)  {summary['alpha_ordinal']['value']:15.4f}" in first.stdout
-    assert "1 tasks with one answer are left out" in first.stderr
+    assert "left out: 1 task with one answer" in first.stderr
     pairs = rows_of(tmp_path / "one" / "pairs.csv")
     assert len(pairs) == summary["pairs"] == 15 - summary["pairs_left_out"] == 14
     assert all(float(row["low"]) <= float(row["high"]) for row in pairs)

@@ -241,5 +241,5 @@ def test_another_text_between_labels_is_warned_of(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,x|y\nt2,bob,y\n")
     done = command(tmp_path)
     assert done.exit_code == 0
-    assert "1 labels hold '|', such as 'x|y'; if it stands between labels" in done.stderr
+    assert "1 label holds '|', such as 'x|y'; if it stands between labels" in done.stderr
     assert "labels hold" not in command(tmp_path, "--separator", "|", out="other").stderr

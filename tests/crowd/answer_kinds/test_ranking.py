@@ -360,7 +360,7 @@ def test_known_orders_of_items_that_nobody_compared_are_left_out_and_counted(tmp
     done = command(tmp_path, "--gold", tmp_path / "k.csv")
     assert done.exit_code == 0, done.stderr
     assert "5 pairs of known order are needed, found 1" in done.stderr
-    assert "1 pairs of known order have an item that was never compared" in done.stderr
+    assert "1 pair of known order, with an item that was never compared, left out" in done.stderr
 
 
 def test_names_that_look_alike_are_warned_of(tmp_path):

@@ -105,7 +105,8 @@ def test_gold_and_answers_without_a_label_in_common_are_refused(name):
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
         "error: g.csv: gold and answers have no label in common: gold has '0.0', '1.0', answers "
-        "have '0', '1'; use the same labels, or name all classes with --classes"
+        "have '0', '1'; use the same labels, or name all classes with --classes; labels are names, "
+        "so '1' is not '1.0': write numbers alike in both files"
     )
     assert not Path("o").exists()
     assert crowd_tvcs(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0

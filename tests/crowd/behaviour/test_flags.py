@@ -118,8 +118,7 @@ def test_the_agreement_of_pairs_is_that_of_a_slow_twin():
             continue
         logs = np.zeros(3)
         for w in set(at) - set(pair):
-            tempered = matrices[at[w]] ** m.temperature
-            logs += np.log(tempered[:, a.label_of[at[w]]] / tempered.sum(axis=1))
+            logs += np.log(matrices[at[w]][:, a.label_of[at[w]]])
         post = prior**m.shares * np.exp(m.factor(np.array([len(at) - 2]))[0] * logs)
         post = (1 - m.common) * post / post.sum() + m.common * prior
         post = post if known[j] == UNKNOWN else np.eye(3)[known[j]]

@@ -163,7 +163,7 @@ def test_the_audit_says_what_was_added(begin):
             workers=["x"], tasks=["u", "v"], qualities={"x": 0.6}, gold={"g3": "1"},
             gold_answers=[("g1", "ann", "1")],
         )  # fmt: skip
-    message = "1 workers, 2 tasks, 1 gold labels, 1 gold answers, qualities"
+    message = "1 worker, 2 tasks, 1 gold label, 1 gold answer, qualities"
     query = "SELECT who, what, task, detail, address FROM audit"
     assert rows(campaign, query) == [("operator", "add", None, message, "hash")]
     campaign.close_tasks(["u"])
@@ -173,7 +173,7 @@ def test_the_audit_says_what_was_added(begin):
     assert rows(campaign, "SELECT closed, wanted FROM task WHERE name = 'u'") == [(0, 1)]
     assert rows(campaign, query)[1:] == [
         ("operator", "close", "u", None, None),
-        ("operator", "add", None, "1 tasks", None),
+        ("operator", "add", None, "1 task", None),
         ("operator", "reopen", "u", None, "x"),
     ]
 

@@ -178,7 +178,7 @@ def test_a_late_answer_is_taken_while_its_slot_is_free(make):
     campaign = make(tasks=["t1"], max_workers_per_task=1, lease_seconds=60)
     campaign.next("ann", now=0.0)
     campaign.next("dee", now=100.0)  # frees the slot of ann, and takes it
-    with pytest.raises(RejectedError, match="was given up, and the task has its 1 workers"):
+    with pytest.raises(RejectedError, match="was given up, and the task has its 1 worker"):
         campaign.submit("ann", "t1", "1")
     assert rows(campaign) == [("dee", "t1")]
     assert campaign.submit("dee", "t1", "0").reason == "accepted"
@@ -198,7 +198,7 @@ def test_an_answer_after_the_sweep_is_accepted_late(make):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 1}, "the budget of 1 labels is used up"),
+        ({"budget": 1}, "the budget of 1 label is used up"),
         ({"money": 1.5, "workers": [Worker("ann", cost=1), Worker("bob", cost=1)]}, "the money"),
         ({"workers": [Worker("ann", team="x"), Worker("bob", team="x")]}, "another worker of"),
     ],
@@ -272,7 +272,7 @@ def test_nobody_gets_more_than_his_cap_nor_a_task_more_than_its_own(make):
             if task:
                 campaign.submit(name, task, "1")
     assert len(rows(campaign)) == 3
-    assert "their 1 tasks" in campaign.next("ann").reason
+    assert "their 1 task" in campaign.next("ann").reason
 
 
 def test_below_the_gate_nobody_gets_a_task(make):
@@ -302,8 +302,8 @@ def test_a_time_that_is_none_makes_no_lease(make, now):
 @pytest.mark.parametrize(
     ("options", "full"),
     [
-        ({"budget": 1}, "the budget of 1 labels is used up"),
-        ({"max_workers_per_task": 1}, "the task has its 1 workers"),
+        ({"budget": 1}, "the budget of 1 label is used up"),
+        ({"max_workers_per_task": 1}, "the task has its 1 worker"),
     ],
 )
 def test_late_answers_of_one_table_take_each_others_room(make, options, full):

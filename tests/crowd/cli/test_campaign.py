@@ -138,7 +138,7 @@ def test_workers_and_tasks_are_added(store):
     Path("new.csv").write_text("task,max_workers\nt99,1\n")
     done = run("add", store, "--workers", "more.csv", "--tasks", "new.csv")
     assert done.exit_code == 0, done.stderr
-    assert "1 workers and 1 tasks added" in done.stderr
+    assert "1 worker and 1 task added" in done.stderr
     record = json.loads(run("status", store, "--json").stdout)
     assert (record["workers"], record["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
@@ -431,7 +431,7 @@ def test_a_task_that_nobody_answered_has_no_label(store):
     assert "<b>7</b> of 8 tasks have no answers yet" in Path("page.html").read_text()
     gold = run("add", store, "--gold", "after.csv")  # read back, an empty cell is no label
     assert gold.exit_code == 0, gold.stderr
-    assert "1 gold labels" in gold.stderr
+    assert "1 gold label" in gold.stderr
 
 
 def test_a_task_with_a_prior_of_its_own_has_the_label_of_that_prior(tmp_path, monkeypatch):
@@ -471,7 +471,7 @@ def test_gold_among_tasks_is_left_out_and_gold_of_tasks_measures_them_or_settles
     Path("more.csv").write_text("task,text\ng1,known\nn1,new\n")
     done = run("add", store, "--tasks", "more.csv")
     assert "1 of 2 tasks are gold" in done.stderr
-    assert "0 workers and 1 tasks added" in done.stderr
+    assert "0 workers and 1 task added" in done.stderr
     Path("late.csv").write_text("task,label\nt1,yes\n")
     assert (
         "the tasks stay open: 't1'; campaign settle"

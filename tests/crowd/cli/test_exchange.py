@@ -69,7 +69,7 @@ def test_tasks_without_a_worker_are_reported(plan, tmp_path):
         *("--tasks", tmp_path / "tasks.csv"),
     )
     assert done.exit_code == 0, done.stderr
-    assert "1 tasks of" in done.stderr
+    assert "1 task of" in done.stderr
     records = json.loads((tmp_path / "out" / "records.json").read_text())
     assert [record["fields"] for record in records] == [{"text": "a"}, {"text": "b"}]
 

@@ -103,7 +103,7 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     (folder / "workers.csv").write_text("worker,kind,family\nm1,model,f\nm2,Model,g\nann,person,\n")
     done = command(folder, tmp_path / "m")
     assert done.exit_code == 0, done.stderr
-    assert "1 workers with answers are not in" in done.stderr
+    assert "1 worker with answers, not in" in done.stderr
     priors = rows_of(tmp_path / "m" / "priors.csv")
     assert list(priors[0]) == ["task", "prior=Dog", "prior=cat", "prior=fox"]
     words = ["assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",

@@ -203,7 +203,7 @@ def test_an_assignment_of_two_workers_and_those_not_approved_are_pointed_out(tmp
     done = crowd_tvcs("import", tmp_path / "m.csv", "--format", "mturk", "--out", tmp_path / "o")
     assert done.exit_code == 0
     assert "the AssignmentId 'AX' occurs with 2 workers ('W1', 'W2')" in done.stderr
-    assert "1 answers are Submitted but not approved yet, and are included" in done.stderr
+    assert "1 answer is Submitted but not approved yet, and included" in done.stderr
     assert "left out: 1 rejected" in done.stderr
     mended = rows.replace("AX,W2", "AY,W2").replace("Submitted", "Approved")
     (tmp_path / "m.csv").write_text(HEAD + mended)

@@ -5,9 +5,13 @@ import pytest
 
 from crowd_tvcs import assign
 from crowd_tvcs.factors import knots
+from crowd_tvcs.factors.from_knots import plans_by_knots
 from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.prices import GroupRelaxation
-from crowd_tvcs.verification.bound_by_prices import bound_by_prices
+from crowd_tvcs.factors.start import no_teams
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
 from tests.crowd.factors.test_start import crowd, in_order_of_names
 
 ODD = {
@@ -34,19 +38,41 @@ def checked(plan, found):
 @pytest.mark.parametrize("options", ODD.values(), ids=ODD)
 def test_a_bound_by_knots_is_above_every_plan(options, monkeypatch):
     monkeypatch.setattr(knots, "MIN_WORKERS", 1)
-    monkeypatch.setattr(knots, "MAX_MULTISETS", 3 * 1300)  # 8 to 80 knots for 20 workers
     dense, plan = crowd(20, 60, seed=4, **options)
     relaxed = GroupRelaxation.of(Groups.of(in_order_of_names(plan)))
-    bound = knots.bound_by_knots(relaxed.groups, relaxed.relaxation).bound / 60
+    limit = Deadline.after(None)
+    # 8 to 40 knots for 20 workers
+    dual = knots.bound_by_knots(relaxed.groups, relaxed.relaxation, 3 * 1300, limit)[0]
+    bound = dual.bound / 60
     found = assign(dense, "best", rng=0, time_limit=2.0)
     assert found.expected_accuracy - 1e-9 <= bound <= found.bound + 0.02
 
 
 @pytest.mark.parametrize(("n_kinds", "loads"), [(1, None), (2, 32)])
 def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads):
-    _, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads)
-    found = assign(plan, "best", rng=0)
-    assert found.certified
-    assert found.facts["rounds"] == 0
-    # With several kinds, corners of the hull of the workers are priced no lower than the knots.
-    assert -1e-5 <= checked(found.plan, found) - found.bound <= 1e-9
+    dense, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads)
+    fast = assign(dense, "fast", rng=0).expected_accuracy
+    for one in (dense, plan):
+        found = assign(one, "best", rng=0)
+        assert found.certified
+        assert found.facts.get("rounds", 0) == 0
+        assert found.expected_accuracy >= fast - 1e-9
+        assert may_have_knots(one)
+        # With several kinds, corners of the hull of the workers are priced no lower than the knots.
+        assert -1e-5 <= checked(found.plan, found) - found.bound <= 1e-9
+
+
+def test_a_plan_from_knots_keeps_its_caps_and_nobody_votes_twice():
+    """Small knots of few tasks leave a worker little choice."""
+    odd = {"loads": np.where(np.arange(160) % 3 > 0, 20, 0), "prior": np.tile([0.5, 0.8], 80)}
+    _, plan = crowd(160, 160, 3, seed=5, excluded=(np.arange(99), np.arange(99)), **odd)
+    relaxed = GroupRelaxation.of(Groups.of(in_order_of_names(plan)))
+    nobody = no_teams(least_teams(relaxed.groups.plan, 5))
+    made = list(plans_by_knots(relaxed, nobody, Deadline.after(None)))
+    assert made
+    for dual, teams in made:
+        pairs = teams.pairs()
+        assert (pairs.support.sum(axis=1) <= relaxed.groups.plan.max_tasks_per_worker).all()
+        assert (pairs.support.sum(axis=0) == teams.sizes).all()
+        assert relaxed.groups.plan.quality.allows(pairs.workers, pairs.tasks).all()
+        assert 0.0 <= dual.bound - teams.accuracy.sum() <= 0.02 * 160

@@ -153,7 +153,7 @@ def test_buttons(operator, campaign):
     assert [t.closed for t in campaign.state().tasks] == [0, 1, 0]
     do(operator, "reopen", "t2")
     assert [t.closed for t in campaign.state().tasks] == [0, 0, 0]
-    assert "0 tasks were reopened" in do(operator, "reopen all").text
+    assert "0 tasks reopened" in do(operator, "reopen all").text
     assert "are closed" in do(operator, "close unworthy").text
     assert do(operator, "block", "eve").status_code == 409
     assert do(operator, "close", "t9").status_code == 409
@@ -174,7 +174,7 @@ def post(client, path, **fields):
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
     limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
     message = post(operator, "/operator/workers", names="dee, eli", **limits).text
-    assert "2 workers were added" in message
+    assert "2 workers added" in message
     assert "tasks once crowd-tvcs campaign add --quality adds their quality" in message
     rows = {w.name: w for w in campaign.state().workers}
     dee = rows["dee"]
@@ -219,7 +219,7 @@ def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, camp
         rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit ORDER BY id").all()
     others = [("close", name, "not worth it") for name in ("t1", "t3", "t4")]
     opened = [("reopen", name, None) for name in ("t1", "t2", "t3", "t4")]
-    assert rows == [("close", "t2", None), ("add", None, "1 tasks"), *others, *opened]
+    assert rows == [("close", "t2", None), ("add", None, "1 task"), *others, *opened]
     assert " of 0<" in operator.get("/operator/tasks?show=closed").text
 
 
@@ -312,7 +312,7 @@ def test_a_link_is_made_and_revoked(operator, browse):
     link = re.search(r"http://127.0.0.1:8000(/w/[^<]+)", page.text)[1]
     bob = browse()
     assert bob.get(link).status_code == 200
-    assert "1 links were revoked" in do(operator, "revoke", "bob").text
+    assert "1 link revoked" in do(operator, "revoke", "bob").text
     assert bob.get("/").status_code == 401
 
 

@@ -84,7 +84,7 @@ def test_links_are_made_and_revoked(campaign, tmp_path):
     lines = (tmp_path / "links.csv").read_text().splitlines()
     assert lines[0] == "worker,link"
     assert re.fullmatch(r"ann,https://label\.example/w/[\w-]{24}\.[\w-]{43}", lines[1])
-    assert "1 links revoked" in run("revoke", store, "--worker", "ann").stderr
+    assert "1 link revoked" in run("revoke", store, "--worker", "ann").stderr
 
 
 def test_an_address_in_use_is_failed_work(campaign):
@@ -113,8 +113,8 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
         port, gold = other.getsockname()[1], tmp_path / "gold.csv"
         words = ("--port", port, "--gold", gold, "--content", tmp_path / "tasks.csv")
         result = run(campaign.store.place, *words).stderr.splitlines()
-    assert result[0] == "1 gold tasks are mixed in; workers cannot recognise them"
-    assert result[1] == "1 gold tasks without content are skipped; workers could recognise them"
+    assert result[0] == "1 gold task is mixed in; workers cannot recognise them"
+    assert result[1] == "1 gold task without content skipped; workers could recognise them"
     assert "is not available; is it in use?" in result[-1]
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]

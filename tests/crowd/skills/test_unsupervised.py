@@ -77,10 +77,10 @@ def majority_shares(chances, k):
 
 def judged(j, mine, counted, chances, pooled, mean, prior, is_last):
     k, n = len(prior), len(mine)
-    power, rho, b, eps, kappa = (
-        (USUAL.temperature, USUAL.overlap, USUAL.shares, USUAL.common, USUAL.contrast)
+    rho, b, eps, kappa = (
+        (USUAL.overlap, USUAL.shares, USUAL.common, USUAL.contrast)
         if is_last
-        else (1.0, 0.0, 1.0, 0.0, 0.0)
+        else (0.0, 1.0, 0.0, 0.0)
     )
     logs, odds = [], []
     for _, worker, label in mine:
@@ -96,8 +96,7 @@ def judged(j, mine, counted, chances, pooled, mean, prior, is_last):
             usual = [right if a == y else (1 - right) * wrong[a] / sum(wrong) for a in range(k)]
             own = [sum(chances[r[0]][y] for r in theirs if r[2] == a) for a in range(k)]
             matrix.append([(own[a] + 5 * usual[a]) / (sum(own) + 5) for a in range(k)])
-        total = [math.log(sum(p**power for p in row)) for row in matrix]  # 0 by Bayes' rule
-        logs.append([power * math.log(matrix[y][label]) - total[y] for y in range(k)])
+        logs.append([math.log(matrix[y][label]) for y in range(k)])
         odds.append(max(logit(accuracy) + math.log(k - 1), 0.1))
     kept = [max(0.0, 1 - kappa * (1 - 1 / n) * sum(odds) / n / o) for o in odds]
     factor = 1 / (1 + rho * max(n - 1, 0))

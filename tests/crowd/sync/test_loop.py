@@ -137,7 +137,7 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     assert answers(campaign) == [(*room, "yes")]
     refused = [(who, task) for who, what, task, _ in audit(campaign) if what == "refused"]
     assert refused == [full]
-    assert "was given up, and the task has its 1 workers" in message[-1]
+    assert "was given up, and the task has its 1 worker" in message[-1]
     sync.step(studio.clock)
     keep(campaign, batch=1, message=message).step(studio.clock)
     assert len([1 for _, what, _, _ in audit(campaign) if what == "refused"]) == 1

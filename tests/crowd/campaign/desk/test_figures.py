@@ -52,7 +52,7 @@ def test_the_figures(desk):
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
         "binding": [
-            "1 tasks have all the workers they may have",
+            "1 task has all the workers it may have",
             "2 workers have answered all the gold there is, and get no more of it",
         ],
     }  # fmt: skip
@@ -80,7 +80,7 @@ def test_waiting_and_exhausted_limits_are_reported(begin):
     assert figures.figures(campaign.store).money is None
     assert figures.figures(campaign.store).binding == [
         "the budget of 3 labels is used up or out with workers",
-        "1 workers have all the tasks they may have",
+        "1 worker has all the tasks they may have",
     ]
 
 

@@ -69,14 +69,14 @@ def test_a_second_click_takes_one_answer_back(browse, tokens, campaign):
     assert ann.post("/undo", data=hidden(page)).status_code == 200
     again = ann.post("/undo", data=hidden(page))
     assert again.status_code == 409
-    assert "has 1 answers, and not 2, to take back" in again.text
+    assert "has 1 answer, and not 2, to take back" in again.text
     assert campaign.state().settings.answers == 1
 
 
 def test_undo_checks_how_many_answers_there_are(campaign):
     campaign.submit("ann", campaign.next("ann").task, "good")
     for wrong in (0, 2):
-        with pytest.raises(RejectedError, match=f"1 answers, and not {wrong}"):
+        with pytest.raises(RejectedError, match=f"1 answer, and not {wrong}"):
             campaign.undo("ann", answers=wrong)
     with pytest.raises(ValueError, match="answers must be"):
         campaign.undo("ann", answers=-1)
