@@ -1,0 +1,22 @@
+"""A limit of money in another currency than the costs is refused, by all commands with both."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.makers.commands import crowd_tvcs
+
+
+@pytest.mark.parametrize("money", ["5 EUR", "€5"])
+def test_money_in_another_currency_than_the_costs_is_refused(money, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text("worker,t1,t2\nann,.9,.8\nbob,.6,.7\n")
+    Path("w.csv").write_text("worker,cost\nann,2\nbob,$1\n")
+    for words in (
+        ("assign", "q.csv", "--out", "o"),
+        ("campaign", "init", "c.db", "--quality", "q.csv"),
+    ):
+        done = crowd_tvcs(*words, "--workers", "w.csv", "--money", money)
+        assert done.exit_code == 2
+        assert done.stderr.splitlines()[-1].startswith("error: w.csv:3, column 'cost': must be in ")
+        assert crowd_tvcs(*words, "--workers", "w.csv", "--money", "$5").exit_code == 0
