@@ -215,11 +215,11 @@ def quality_of(table: Table, of: Column = TASK) -> QualityFile:
         kind = "wide"
     n_workers, n_tasks = quality.shape
     layout = f"{kind}, {table.layout}, "
-    layout += f"{plural(n_workers, 'worker')} x {plural(n_tasks, 'task')}"
+    layout += f"{plural(n_workers, 'worker')} x {plural(n_tasks, of.name)}"
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
     if np.isin(quality.values, (0.0, 1.0)).all():
-        layout += "; every quality is 0 or 1, as answers and allowed pairs are, and as nobody's is"
+        layout += "; every quality is 0 or 1, as in a table of answers or of allowed pairs"
     if ignored:
         layout += f"; ignored columns: {joined(ignored)}"
     for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):

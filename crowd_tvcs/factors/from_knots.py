@@ -45,7 +45,7 @@ def plans_by_knots(
 ) -> Iterator[tuple[DualBound, Teams]]:
     """Yield bounds by ever more knots of quality, and the teams of their programs.
 
-    None if the crowd has no such bound (see `crowd_tvcs.factors.knots`).
+    Yield nothing if the crowd has no such bound (see `crowd_tvcs.factors.knots`).
     """
     for multisets in MULTISETS:
         if deadline.left < KNOTS_TAKE:

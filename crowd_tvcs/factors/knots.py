@@ -222,9 +222,8 @@ def _least_prices(
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
     Return the prices of the knots of every kind, that of any label, and the dual: which multisets
-    tasks take. The variables of the program
-    are the price of any label, those of the knots, the values of groups, and those of workers if
-    there are several kinds.
+    tasks take. The variables of the program are the price of any label, those of the knots, the
+    values of groups, and those of workers if there are several kinds.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack

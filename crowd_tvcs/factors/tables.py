@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,10 +98,7 @@ def read_factors(kinds: Path, tasks: Path) -> FactorsFile:
             raise table.error(what, row, at[1])
     of_names = np.array([place[name] for name in kind.names], dtype=np.int64)
     factors = Factors(read.quality, task.names, of_names[kind.codes])
-    layout = (
-        re.sub(r"( x \d+) task", r"\1 kind", read.layout, count=1)
-        + f"; {plural(len(task.names), 'task')}"
-    )
+    layout = f"{read.layout}; {plural(len(task.names), 'task')}"
     return FactorsFile(factors, layout, table)
 
 

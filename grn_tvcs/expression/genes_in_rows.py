@@ -49,8 +49,7 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     for name in rest:
         if name.lower() not in lower:
             raise DataError(
-                f"has neither a column nor a row {quoted(name)} for "
-                f"{option_name('ignore')}"
+                f"has neither a column nor a row {quoted(name)} for {option_name('ignore')}"
                 f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
                 f"{joined(kept.heads)}",
                 path=sheet.path,
@@ -75,8 +74,7 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     if strangers := [name for name in options.keep if name.lower() not in lower]:
         raise DataError(
             f"has neither a column nor a row {quoted(strangers[0])} for "
-            f"{option_name('keep')}"
-            f"{did_you_mean(strangers[0], known)}",
+            f"{option_name('keep')}{did_you_mean(strangers[0], known)}",
             path=sheet.path,
         )
     genes = {name.lower() for name in made.heads}

@@ -78,6 +78,7 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
 
 
 def _remedies() -> str:
+    """Return the options that let values be missing."""
     drop, interpolate = (option_words({"missing": one}) for one in ("drop", "interpolate"))
     return f"{drop} or {interpolate}"
 

@@ -175,8 +175,8 @@ class Annotated(ABC):
             first = sorted(unscaled)[0][1].partition(" (")[0]
             warn_user(
                 f"{self.path}: X holds values below 0, as scaling (sc.pp.scale) makes them, and is "
-                f"taken as logarithms; there is also {others}: to use it, "
-                f"give {option_words({'layer': first})}"
+                f"taken as logarithms; there is also {others}: to use it, give "
+                f"{option_words({'layer': first})}"
             )
 
 
@@ -371,8 +371,7 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
         known = [*data.columns("obs"), *genes]
         raise data.error(
             f"has neither a column of obs nor a gene {quoted(strangers[0])} for "
-            f"{option_name('ignore')}"
-            f"{did_you_mean(strangers[0], known)}"
+            f"{option_name('ignore')}{did_you_mean(strangers[0], known)}"
         )
     return wanted
 

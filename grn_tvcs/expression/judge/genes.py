@@ -110,9 +110,10 @@ def refuse_spreads(columns: Names) -> None:
     """
     names = {name.lower() for name in columns.names}
     spreads: dict[str, str] = {}  # the pattern that leaves out each
-    for name in columns.at(columns.match(known.SPREAD)):
+    for name in columns.at(columns.is_free):
         found = known.SPREAD.fullmatch(name)
-        assert found is not None
+        if found is None:
+            continue
         stem = found["behind"] or found["before"]
         if any(form.format(stem.lower()) in names for form in _FORMS_OF_MEANS):
             spreads[name] = name.replace(stem, "*", 1)
