@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.simulation import Crowd, simulate
     from crowd_tvcs.skills.estimate import estimate_quality
     from crowd_tvcs.skills.skill import Skill
+    from crowd_tvcs.skills.voting.vote import vote
+    from crowd_tvcs.skills.voting.votes import Votes
 
 __all__ = [
     "METHODS",
@@ -33,6 +35,7 @@ __all__ = [
     "Quality",
     "QualityFile",
     "Skill",
+    "Votes",
     "accuracy_bounds",
     "assign",
     "estimate_quality",
@@ -44,6 +47,7 @@ __all__ = [
     "sampled_accuracy",
     "simulate",
     "smooth_accuracy",
+    "vote",
 ]
 
 __getattr__, __dir__ = lazy_exports(
@@ -60,6 +64,8 @@ __getattr__, __dir__ = lazy_exports(
         "simulation": "Crowd simulate",
         "skills.estimate": "estimate_quality",
         "skills.skill": "Skill",
+        "skills.voting.vote": "vote",
+        "skills.voting.votes": "Votes",
     },
     modules=["datasets"],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -92,6 +92,15 @@ def array_of(
         pass
     expected = "an array with rows of one length" if dtype is None else "an array of real numbers"
     raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
+
+
+def by_label(values: Any) -> dict[Any, Any] | None:
+    """Return a mapping, or a Series whose index is not 0, 1, ..., as a dict; None for others."""
+    if not hasattr(values, "keys"):
+        return None
+    found = dict(values.items())
+    is_list = not isinstance(values, Mapping) and list(found) == list(range(len(found)))
+    return None if is_list else found
 
 
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvcs_core.arguments import by_label
+
 Caps = int | ArrayLike | None
 
 # More empty groups than this (80 MB of caps) mean labels that were not counted from 0.
@@ -327,6 +329,12 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one int64 cap per group, at most the size of the group."""
     if caps is None:
         return _frozen(sizes.astype(np.int64))
+    if (of_label := by_label(caps)) is not None:
+        raise TypeError(
+            f"{name} must be an integer or an array in the order of the groups, found labels such "
+            f"as {next(iter(of_label), None)!r}; a TVCS knows no labels: bring the values into "
+            "that order and give them without labels (.to_numpy())"
+        )
     if isinstance(caps, int) and abs(caps) > 2**62:
         caps = int(math.copysign(2**62, caps))  # outside int64: no cap, or negative
     array = np.asarray(caps)

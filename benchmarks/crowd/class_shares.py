@@ -23,7 +23,7 @@ from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.routing.outcomes import NO_LIMIT
 from crowd_tvcs.routing.replay import Split, draw_split
 from crowd_tvcs.routing.routing import next_batch
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.posterior import posterior
 
 GOLD = (0.2, 0.05)
 LABELS = (1, 3, NO_LIMIT)

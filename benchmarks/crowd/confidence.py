@@ -46,8 +46,8 @@ from crowd_tvcs.routing.outcomes import NO_LIMIT
 from crowd_tvcs.routing.replay import Split, adaptive, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.held_out import ranks
-from crowd_tvcs.skills.vote import vote
 from crowd_tvcs.skills.voting.unsupervised import vote_shares
+from crowd_tvcs.skills.voting.vote import vote
 from tvcs_core.streams import stream
 
 SPLITS = 20

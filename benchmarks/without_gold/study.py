@@ -33,7 +33,7 @@ from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, read_gold
 from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import ranks
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting import unsupervised
 from crowd_tvcs.skills.voting.crowd_kit import aggregate
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,11 @@ from crowd_tvcs.agreement.chance_corrected import (
     ordinal_alpha,
 )
 from crowd_tvcs.agreement.pairs import WorkerPairs, agreement_of_pairs
-from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.answers import Answers, answers_of
 from tvcs_core.streams import seed_of, stream
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_DRAWS = 1000  # of the bootstrap
 INTERVAL = 0.95  # confidence level
@@ -113,7 +117,7 @@ class Agreement:
 
 
 def measure(
-    answers: Answers,
+    answers: Answers | str | Path | pd.DataFrame,
     *,
     ordinal: bool = False,
     bootstrap: int = DEFAULT_DRAWS,
@@ -126,7 +130,8 @@ def measure(
     Parameters
     ----------
     answers
-        Answers of workers to tasks; any may be missing.
+        Answers of workers to tasks, or a table of them, as for `crowd_tvcs.read_answers`; any may
+        be missing.
     ordinal
         Whether ``answers.classes`` are ordered.
     bootstrap
@@ -156,6 +161,7 @@ def measure(
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     rng = stream(rng, "agreement")
+    answers = answers_of(answers)
     counts = Counts.of(answers, answers.per_task > 1)
     statistics = {"alpha": nominal_alpha(counts), "fleiss": fleiss_kappa(counts)}
     if ordinal:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,13 +28,19 @@ from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.frames import is_frame
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.files.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "UNKNOWN",
     "Answers",
     "Gold",
+    "answers_of",
+    "gold_of",
     "read_answers",
     "read_gold",
     "sort_classes",
@@ -43,7 +50,7 @@ __all__ = [
 
 
 def read_answers(
-    path: str | Path,
+    source: str | Path | pd.DataFrame,
     classes: Sequence[str] | None = None,
     *,
     also: Sequence[str] = (),
@@ -52,7 +59,7 @@ def read_answers(
     besides: Sequence[str] = (),
     leave_out_missing: bool = False,
 ) -> Answers:
-    """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
+    """Read a table of answers: columns task, worker, label.
 
     `item` is accepted for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
     for `label`; other columns are ignored. Names stay unchanged (``007``, ``NA``); an apostrophe
@@ -60,8 +67,8 @@ def read_answers(
 
     Parameters
     ----------
-    path
-        The file.
+    source
+        A file, CSV or TSV, plain or ``.gz``, or a DataFrame (see `tvcs_core.files.frames`).
     classes
         Allowed labels; None for those that occur.
     also
@@ -89,7 +96,7 @@ def read_answers(
         Naming file, line and column: a column is missing, a label or a name is invalid, a label is
         not a class, a pair is answered twice, or (with `times`) a time is impossible.
     """
-    table = open_table(path)
+    table = open_table(source)
     at = find(table, [TASK, WORKER, ANSWER])
     check_any_rows(table)
     more = time_columns(table) if times else []
@@ -148,23 +155,23 @@ def read_answers(
 
 
 def read_gold(
-    path: str | Path,
+    source: str | Path | pd.DataFrame | pd.Series | Mapping[object, object],
     classes: Sequence[str] | None = None,
     *,
     leave_out_missing: bool = False,
 ) -> Gold:
     """Read a table of known labels: columns task (or item) and label (or truth).
 
-    As `read_answers`. A task may be repeated if its label is the same. A row with an empty label,
-    as `crowd-tvcs vote` writes it for a task without answers, is skipped; `layout` counts such
-    rows.
+    As `read_answers`; or a mapping of tasks to labels, or a Series with tasks for an index. A task
+    may be repeated if its label is the same. A row with an empty label, as `crowd-tvcs vote` writes
+    it for a task without answers, is skipped; `layout` counts such rows.
 
     Raises
     ------
     DataError
         As there, and if a task has two labels or no row has one.
     """
-    table = open_table(path)
+    table = open_table(_with_columns(source))
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
     layout = describe_columns(table, [TASK, TRUTH], at)
@@ -193,6 +200,26 @@ def read_gold(
     layout += f", {plural(len(known), 'gold task')}{checked.description}"
     del table, checked, task, label, rows
     return Gold(known, classes, layout, once)
+
+
+def answers_of(given: Answers | str | Path | pd.DataFrame, also: Sequence[str] = ()) -> Answers:
+    """Return `Answers` as they are, and those that `read_answers` reads otherwise."""
+    return given if isinstance(given, Answers) else read_answers(given, also=also)
+
+
+def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object]) -> Gold:
+    """Return `Gold` as it is, and that which `read_gold` reads otherwise."""
+    return given if isinstance(given, Gold) else read_gold(given)
+
+
+def _with_columns(source: Any) -> Any:
+    """Return a mapping or a Series of labels as a DataFrame, and all others as they are."""
+    if isinstance(source, Mapping):
+        import pandas as pd
+
+        source = pd.Series(source, dtype=object)
+    is_series = hasattr(source, "to_frame") and not is_frame(source)
+    return source.rename_axis("task").to_frame("label") if is_series else source
 
 
 def _refuse_two_labels(table: Table, column: int, checked: CheckedRows) -> None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowd_tvcs.answers.values import (
     describe_fault,
@@ -20,9 +21,13 @@ from crowd_tvcs.answers.values import (
 )
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.frames import table_in
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
+from tvcs_core.files.tables import DELIMITERS, Table, read_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_KEPT = 3  # columns whose cells stay in memory: task, worker, label
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
@@ -77,17 +82,19 @@ QUALITY = Column("quality")
 KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
-def open_table(path: str | Path) -> Table:
-    """Read a table whose rows have as many cells as its header.
+def open_table(source: str | Path | pd.DataFrame) -> Table:
+    """Read a table whose rows have as many cells as its header, of a file or a DataFrame.
 
     Raises
     ------
     DataError
         If they have not, or the table is wider than any, or larger than the memory that is free.
+    TypeError
+        If it is neither.
     """
-    table = read_table(path)
+    table = table_in(source)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")
-    refuse_cells(path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
+    refuse_cells(table.path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()
     return table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +29,13 @@ from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, plural, quoted, summary, unquoted
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.frames import is_frame
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNINFORMATIVE = 0.5
 SKILLS = {"gold", "right", "quality"}  # columns of a skills.csv
@@ -179,10 +184,11 @@ class QualityFile:
     __repr__ = summary
 
 
-def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
-    """Read a quality table, wide or long, CSV or TSV, plain or ``.gz``.
+def read_quality(source: str | Path | pd.DataFrame, of: Column = TASK) -> QualityFile:
+    """Read a quality table, wide or long: CSV or TSV, plain or ``.gz``, or a DataFrame.
 
-    Wide: one row per worker; the first column is `worker`, then one column per task. Long: the
+    Wide: one row per worker; the first column is `worker`, then one column per task. The index of a
+    DataFrame has the workers, if no column does. Long: the
     columns `worker`, `task` and `quality` in any order; other columns are ignored, and a pair that
     is not listed may not be assigned. `performer` and `annotator` are accepted for `worker`, `item`
     for `task`. An apostrophe before a name that starts like a formula is removed (see
@@ -193,7 +199,26 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     DataError
         Naming the file, the line and the column of an invalid value.
     """
-    return quality_of(open_table(path), of)
+    if is_frame(source) and not any(
+        name is not None and WORKER.matches(str(name))
+        for name in (*source.columns, *source.index.names)
+    ):
+        source = source.rename_axis("worker") if source.index.names == [None] else source
+    return quality_of(open_table(source), of)
+
+
+def as_quality(given: ArrayLike | pd.DataFrame) -> Quality:
+    """Return the quality table of a DataFrame, or of an array, whose lines are named from "0"."""
+    if is_frame(given):
+        return read_quality(given).quality
+    values = array_of("quality", given, np.float64)
+    if values.ndim != 2:
+        raise ValueError(
+            "quality must have two dimensions, one row per worker and one column per task, found "
+            f"shape {values.shape}"
+        )
+    workers, tasks = (list(map(str, range(size))) for size in values.shape)
+    return Quality(values, workers, tasks)
 
 
 def quality_of(table: Table, of: Column = TASK) -> QualityFile:

@@ -216,7 +216,7 @@ class Answers(GivenToTasks):
         )
         return [(self.tasks[j], self.workers[i], self.classes[k]) for j, i, k in codes]
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return the answers as crowd-kit's pandas table of `task`, `worker` and `label`."""
         import pandas as pd
 

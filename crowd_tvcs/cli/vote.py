@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
-    from crowd_tvcs.skills.vote import Votes
+    from crowd_tvcs.skills.voting.votes import Votes
 
 BYTES_OF_A_VOTE = 32  # a probability of 8 bytes, kept four times
 
@@ -129,7 +129,8 @@ def vote(given: VoteOptions) -> None:
         | facts,
         layout=table.layout,
     ) as out:
-        out.table("labels.csv", votes.columns, _rows(table, votes, known))
+        shown = votes if labelled is None else votes.with_gold(table, labelled)
+        out.table("labels.csv", votes.columns, shown.rows())
     print_message(f"{_counted(votes, known, dependence)}; written to {given.out}")
 
 
@@ -156,8 +157,8 @@ def _votes(
     Also return what ``run.json`` keeps of that, and the share of right labels.
     """
     from crowd_tvcs.skills.skill import Skill
-    from crowd_tvcs.skills.vote import vote as vote_on
     from crowd_tvcs.skills.voting.little_gold import vote_with_gold
+    from crowd_tvcs.skills.voting.vote import vote as vote_on
 
     skill, dependence = skills
     if gold is None or not isinstance(skill, Skill):
@@ -172,21 +173,6 @@ def _votes(
         "agreement": {"weight": found.weight, "temper": found.temper},
         "right_share": None if share is None else share._asdict(),
     }
-
-
-def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
-    """Return the rows of the labels; tasks with a known label keep it."""
-    from crowd_tvcs.skills.voting.unsupervised import vote_shares
-
-    shares = vote_shares(table)
-    place = {name: k for k, name in enumerate(table.classes)}
-    out = []
-    for j, (task, row) in enumerate(zip(table.tasks, votes.rows(), strict=True)):
-        if task in known:
-            share = [] if votes.is_measured else [float(shares[j, place[known[task]]])]
-            row = (row[0], known[task], 1.0, row[3], *share)
-        out.append(row)
-    return out
 
 
 def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | None) -> str:

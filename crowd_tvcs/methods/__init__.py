@@ -112,10 +112,10 @@ def check_time_limit(time_limit: float | None) -> None:
 
 def assign(
     plan: Plan,
-    method: str = "tvcs",
+    method: str = "best",
     *,
     rng: int | np.random.Generator | None = None,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     keep_on_interrupt: bool = False,
 ) -> Assignment:
     """Choose which worker labels which task.
@@ -128,7 +128,7 @@ def assign(
     plan
         Quality, caps and priors.
     method
-        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` describes it.
+        One of `METHODS`; ``METHODS["best"].about`` describes the default.
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit

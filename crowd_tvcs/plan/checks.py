@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +16,25 @@ from crowd_tvcs.accuracy.model import (
 )
 from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality
-from tvcs_core.arguments import array_of
+from tvcs_core.arguments import array_of, by_label
+from tvcs_core.files.display import quoted
 
 Caps = int | ArrayLike | None
+
+
+def in_order(name: str, given: Any, names: Sequence[str]) -> Any:
+    """Return values by name, a mapping or a Series, in the order of the names; others unchanged."""
+    labelled = by_label(given)
+    if labelled is None:
+        return given
+    of_name = {str(label): value for label, value in labelled.items()}
+    for missing, what in (
+        ([one for one in names if one not in of_name], "must have a value of"),
+        ([one for one in of_name if one not in names], "must have no other names than the plan:"),
+    ):
+        if missing:
+            raise ValueError(f"{name} {what} {quoted(missing[0])}")
+    return [of_name[one] for one in names]
 
 
 def checked_caps(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
 from crowd_tvcs.answers.factors import CrowdQuality
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.quality import Quality, as_quality
 from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.checks import (
@@ -23,6 +23,7 @@ from crowd_tvcs.plan.checks import (
     checked_minimums,
     class_settings,
     common_error_settings,
+    in_order,
 )
 from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_impossible
 from crowd_tvcs.plan.refusals import (
@@ -38,21 +39,26 @@ from crowd_tvcs.plan.refusals import (
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core import TVCS
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Terms):
     """An assignment problem: the quality of every pair, the three caps, and the demands.
 
-    Pairs that may not be assigned are those that ``quality.allowed`` leaves out.
+    Pairs that may not be assigned are those that ``quality.allowed`` leaves out. Numbers per worker
+    or task may also come by name, as a mapping or a Series of all of them.
 
     Parameters
     ----------
     quality
-        Accuracy of every worker on every task: a table, or `crowd_tvcs.answers.factors.Factors` for
-        a crowd too large for a table. Factors allow caps, minimums, priors and classes; forced
-        pairs, money, groups, confusion matrices and a common error need a table. With factors, a
-        task with single excluded pairs has no minimum, and a bound also covers plans that use these
-        pairs.
+        Accuracy of every worker on every task: a `Quality`, or a DataFrame (as for
+        `crowd_tvcs.read_quality`) or an array of shape (workers, tasks), which become one. For a
+        crowd too large for a table, `crowd_tvcs.answers.factors.Factors`. These allow caps,
+        minimums, priors and classes; forced pairs, money, groups, confusion matrices and a common
+        error need a table. With factors, a task with single excluded pairs has no minimum, and a
+        bound also covers plans that use these pairs.
     max_workers_per_task
         Most answers for a task: an integer >= 0 or one per task in the order of
         `quality.tasks`; None for no cap. (The paper's s^worker.)
@@ -125,7 +131,7 @@ class Plan(Terms):
 
     def __init__(
         self,
-        quality: CrowdQuality,
+        quality: CrowdQuality | ArrayLike | pd.DataFrame,
         *,
         max_workers_per_task: Caps = None,
         max_tasks_per_worker: Caps = None,
@@ -143,13 +149,27 @@ class Plan(Terms):
         error_shares: ArrayLike | None = None,
     ) -> None:
         if not isinstance(quality, CrowdQuality):
-            raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
+            quality = as_quality(quality)
         object.__setattr__(self, "quality", quality)
         if not self.is_table:
             refuse_table_options(
                 quality, forced=forced, confusion=confusion, cost=cost, money=money, group=group,
                 common_error=common_error or None, error_shares=error_shares,
             )  # fmt: skip
+        max_tasks_per_worker, cost, group = (
+            in_order(name, given, quality.workers)
+            for name, given in (
+                ("max_tasks_per_worker", max_tasks_per_worker), ("cost", cost), ("group", group)
+            )
+        )  # fmt: skip
+        max_workers_per_task, min_workers_per_task, prior = (
+            in_order(name, given, quality.tasks)
+            for name, given in (
+                ("max_workers_per_task", max_workers_per_task),
+                ("min_workers_per_task", min_workers_per_task),
+                ("prior", prior),
+            )
+        )
         per_worker, per_task = self.room
         for name, value in (
             (

@@ -24,8 +24,8 @@ from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior
 from crowd_tvcs.skills.voting.unsupervised import (
     MAX_CONFIDENCE,
     has_agreement,

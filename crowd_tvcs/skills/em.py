@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior
 from crowd_tvcs.skills.voting.crowd_kit import dawid_skene
 from crowd_tvcs.skills.voting.unsupervised import expected_counts
 from tvcs_core.streams import stream

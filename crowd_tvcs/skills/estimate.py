@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.answers.answers import (
+    UNKNOWN,
+    Answers,
+    Gold,
+    answers_of,
+    gold_of,
+    with_shared_classes,
+)
 from crowd_tvcs.answers.class_prevalence import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, prior_of
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
-from tvcs_core.arguments import check_choice, check_number, check_type
+from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.display import joined, plural, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MODELS = ("dependent", "independent")
 
@@ -22,8 +36,8 @@ def checked_model(model: str) -> str:
 
 
 def estimate_quality(
-    answers: Answers,
-    gold: Gold,
+    answers: Answers | str | Path | pd.DataFrame,
+    gold: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object],
     *,
     prior: str = PRIORS[0],
     per_class: bool = False,
@@ -36,9 +50,11 @@ def estimate_quality(
     Parameters
     ----------
     answers
-        Answers to gold tasks; those to other tasks are ignored.
+        Answers to gold tasks, or a table of them, as for `crowd_tvcs.read_answers`; those to other
+        tasks are ignored.
     gold
-        Labels of the gold tasks. Classes that `answers` lacks are added.
+        Labels of the gold tasks, or a table of them, as for `crowd_tvcs.read_gold`. Classes that
+        `answers` lacks are added.
     prior
         ``"empirical-bayes"``: mean and strength of the crowd by maximum a posteriori, if at least
         `FEW_WORKERS` workers have two gold answers, else as ``"two-answers"``: the mean is the
@@ -70,8 +86,8 @@ def estimate_quality(
     >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
     ([2, 0], [0.8, 0.4])
     """
-    check_type("answers", answers, Answers)
-    check_type("gold", gold, Gold)
+    gold = gold_of(gold)
+    answers = answers_of(answers, gold.classes)
     check_choice("prior", prior, PRIORS)
     checked_model(model)
     check_number("interval", interval)

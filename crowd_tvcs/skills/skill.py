@@ -182,7 +182,7 @@ class Skill:
         values = np.repeat(self.mean[:, None], len(tasks), axis=1)
         return Quality(values, self.workers, tasks)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return a pandas table of `COLUMNS`; names unchanged."""
         import pandas as pd
 

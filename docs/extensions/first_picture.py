@@ -68,7 +68,7 @@ def _plan(ax: Axes) -> None:
 
     quality = crowd40().quality
     caps = {"max_workers_per_task": 3, "max_tasks_per_worker": 10, "budget": 300}
-    found = assign(Plan(quality, **caps), rng=0)
+    found = assign(Plan(quality, **caps), "tvcs", rng=0)
     workers, tasks = found.assigned.workers, found.assigned.tasks
     ax.scatter(tasks, workers, s=9, color=ACCENT, linewidths=0)
     ax.set(xticks=[], yticks=[], xlabel="120 tasks", ylabel="40 workers")

@@ -24,7 +24,7 @@ from grn_tvcs.expression.formats.annotated import (
 )
 from grn_tvcs.expression.formats.array import OF_ARRAYS, as_frame, is_array
 from grn_tvcs.expression.formats.beeline import read_beeline
-from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
+from grn_tvcs.expression.formats.frame import TAKES, sheet_of_frame
 from grn_tvcs.expression.formats.gene_names import named
 from grn_tvcs.expression.formats.geo import (
     is_series_matrix,
@@ -42,6 +42,7 @@ from grn_tvcs.expression.options import Options, keywords, may_read, option_name
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.arguments import describe_value
+from tvcs_core.files.frames import is_frame
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
 OF_TABLES = (*TAKES, "sheet", "samples_sheet")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
 REASONS = {
     SELF_LOOPS: "of a gene on itself",
@@ -43,7 +46,7 @@ REASONS = {
 }
 
 
-def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Network:
+def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None = None) -> Network:
     """Read a table of edges: ``edges.tsv``, or a table of another program.
 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
@@ -58,8 +61,8 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
 
     Parameters
     ----------
-    path
-        Text, plain or ``.gz``, or a workbook.
+    source
+        Text, plain or ``.gz``, a workbook, or a DataFrame.
     genes
         All genes; None for those that the file names, in the order of their names. Self-loops,
         edges of other genes and repeats are left out, with a warning; genes that are
@@ -71,7 +74,7 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    edges = open_scored_edges(path)
+    edges = open_scored_edges(source)
     named, is_ours = edges.names(), edges.is_shielded
     genes = named if genes is None else genes
     scores, signs, other_signs = scores_and_signs(edges)
@@ -84,11 +87,11 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     facts: dict[str, NDArray[Any]] = {name: found.values(name, READERS[name]) for name in known}
     at = found.rows
     facts |= {"scores": scores[at], "signs": signs[at], "selected": (is_in > 0) & (scores[at] > 0)}
-    return _reference(path, found, facts, unread(edges, other_signs)).network
+    return _reference(edges.table.path, found, facts, unread(edges, other_signs)).network
 
 
 def _reference(
-    path: str | Path,
+    path: str,
     found: EdgesAmong,
     facts: Mapping[str, NDArray[Any]],
     more: Sequence[str] = (),
@@ -115,8 +118,10 @@ def names_in_edges(path: str | Path) -> list[str]:
     return open_scored_edges(path).names()
 
 
-def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
+def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
+
+    They are in a file or a DataFrame.
 
     A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge; 0 is none, as is a
     pair that is not listed. If any value is -1, it represses and 1 activates. A header is known
@@ -132,7 +137,7 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
         If there are not 2 or 3 columns, a third cell is something else (line and column are
         named), or no edge joins two of the genes.
     """
-    return reference_in(path, genes).network
+    return reference_in(source, genes).network
 
 
 @dataclass(frozen=True)
@@ -173,9 +178,9 @@ def _remedy(value: str, row: int) -> str:
     return ""
 
 
-def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
+def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Reference:
     """Read a reference as `read_reference` does, and count the rows that were left out."""
-    edges = _open_reference(path)
+    edges = _open_reference(source)
     if not edges.first and not edges.is_wide and _is_header(edges, genes):
         edges = edges.with_header()
     cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
@@ -191,7 +196,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     if not is_edge[found.first].any():
         raise edges.no_edge(genes)
     facts = {"scores": is_edge, "signs": np.array(signs)[found.rows]}
-    return _reference(path, found, facts)
+    return _reference(edges.table.path, found, facts)
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:
@@ -203,8 +208,8 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
     return sorted({name for pair in edges.pairs(edges.called_as(genes)) for name in pair})
 
 
-def _open_reference(path: str | Path) -> EdgeList:
-    edges = open_edges(path, "one of + - ? 1 0")
+def _open_reference(source: str | Path | pd.DataFrame) -> EdgeList:
+    edges = open_edges(source, "one of + - ? 1 0")
     return of_database(edges) or of_three(edges, "a reference")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,9 @@ from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXAMPLES = 3
 # DoRothEA's levels of confidence as decoupler weighs them: 1 divided by the rank of the level.
@@ -207,7 +210,7 @@ class Prior:
         return Prior.of_edges(genes, edges, self.n_listed)
 
 
-def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
+def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior:
     """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
 
     A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
@@ -227,7 +230,7 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
         no edge joins two of the genes.
     """
-    edges = open_edges(path, "a weight and a sign")
+    edges = open_edges(source, "a weight and a sign")
     if not edges.columns:
         edges = _without_header(edges)
     weights, signs = _weights_and_signs(edges)
@@ -237,7 +240,7 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         raise edges.no_edge(genes, "a prior edge", "table")
     weights, signs = _surest(found, weights, signs)
     for sentence in filter(None, (found.same.describe(), _describe(found.left_out))):
-        warn_user(f"{path}: {sentence}")
+        warn_user(f"{edges.table.path}: {sentence}")
     listed = {pair for pair, is_one in zip(edges.pairs(found.same), is_edge, strict=True) if is_one}
     return Prior.of_edges(genes, ListedEdges(*found.ends, weights, signs), len(listed))
 

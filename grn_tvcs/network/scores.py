@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.network.edge_files import read_reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
 from grn_tvcs.network.ranking import surest
 from tvcs_core.arguments import check_choice, check_type
 from tvcs_core.files.display import summary
+from tvcs_core.files.frames import is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAMES = {
     "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "f1": "F1", "mcc": "MCC", "auc": "AUC",
@@ -83,7 +89,13 @@ class Scores:
     __repr__ = summary
 
 
-def score(network: Network, reference: Network, *, pairs: str = "all", cut: str = "caps") -> Scores:
+def score(
+    network: Network,
+    reference: Network | str | Path | pd.DataFrame,
+    *,
+    pairs: str = "all",
+    cut: str = "caps",
+) -> Scores:
     """Compare `network` with `reference`, whose selected edges are the true ones.
 
     A pair absent from `network` has score 0. Ties share their rank, so the areas do not depend
@@ -92,8 +104,11 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
 
     Parameters
     ----------
-    network, reference
-        Over the same genes, in any order.
+    network
+        The network.
+    reference
+        A network of the same genes, in any order; or a table of the true edges, a DataFrame or a
+        path, as for `read_reference`.
     pairs
         ``"all"`` ordered pairs of distinct genes; or the ``"linked"`` ones only, both orders of two
         genes with an edge in the reference: how well directions are found, as in the paper's table.
@@ -109,10 +124,12 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
         unknown.
     """
     check_type("network", network, Network)
+    if is_frame(reference) or isinstance(reference, str | Path):
+        reference = read_reference(reference, network.genes)
     if not isinstance(reference, Network):
         raise TypeError(
-            "reference must be a Network, as read_reference(path, genes) makes one of a file, "
-            f"found {type(reference).__name__}"
+            "reference must be a Network, a DataFrame of edges or a path, found "
+            f"{type(reference).__name__}"
         )
     if sorted(network.genes) != sorted(reference.genes):
         raise ValueError("network and reference must have the same genes")

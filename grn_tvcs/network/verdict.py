@@ -39,7 +39,7 @@ ONE_DIRECTION = (
 SURELY_NULL = 0.97
 NULL = (
     "Tables without any edge, such as genes that each answer one stimulus, look like this one "
-    "(with a probability of {:.0%}), so no edge is selected."
+    "(with a probability of {:.0%}), so no edge is selected unless you give their number."
 )
 # By the reason; other reasons have the remedy of `_test_of_edges`.
 REMEDIES = {

@@ -12,7 +12,7 @@ from crowd_tvcs.routing.replay import adaptive, draw_split
 from crowd_tvcs.skills import dependence_loss
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import vote
+from crowd_tvcs.skills.voting.vote import vote
 from tvcs_core.streams import stream
 
 

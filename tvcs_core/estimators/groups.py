@@ -9,25 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import by_label
 from tvcs_core.constraint import Caps
 
 CapsByLabel = Caps | Mapping[Any, int]
-
-
-def named(values: Any) -> dict[Any, Any] | None:
-    """Return a mapping, or a Series whose index is not 0, 1, ..., as a dict; None for others."""
-    if not hasattr(values, "keys"):
-        return None
-    found = dict(values.items())
-    is_list = not isinstance(values, Mapping) and list(found) == list(range(len(found)))
-    return None if is_list else found
 
 
 def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> Any:
     """Return the labels as an array of objects, one per feature; by name, if they have names."""
     if labels is None:
         return None
-    of_feature = named(labels)
+    of_feature = by_label(labels)
     if of_feature is not None and features is not None:
         missing = [feature for feature in features if feature not in of_feature]
         if missing:
@@ -48,7 +40,7 @@ def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> An
 
 def of_matrix(name: str, caps: Any) -> Caps:
     """Refuse caps by label, which the features and targets of a matrix do not have."""
-    if named(caps) is not None:
+    if by_label(caps) is not None:
         raise TypeError(f"{name} by label go with one target; give a number or an array")
     found: Caps = caps
     return found
@@ -71,7 +63,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         ) from error
     number = {label: i for i, label in enumerate(ordered)}
     group_of = np.array([number[x] if n else -1 for x, n in zip(labels, has_group, strict=True)])
-    if (of_label := named(caps)) is not None:
+    if (of_label := by_label(caps)) is not None:
         unknown = [label for label in of_label if label not in number]
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")

@@ -39,15 +39,17 @@ class Table:
     path
         The file, as the user named it.
     delimiter
-        The separator of cells; "" in a workbook.
+        The separator of cells; "" if there is none, see `kind`.
     rows
         One list of stripped cells per line that is not blank.
     lines
-        Line number of each row, counted from 1.
+        Line number of each row, counted from 1; 0 for a header that has none.
     after_blank
         Whether a blank line precedes the row.
     has_header
         Whether the first row names the columns; if not, errors give column numbers.
+    kind
+        What the table is, if cells have no separator.
     """
 
     path: str
@@ -56,12 +58,13 @@ class Table:
     lines: Sequence[int]
     after_blank: Sequence[int]
     has_header: bool = True
+    kind: str = "a sheet of a workbook"
 
     @property
     def layout(self) -> str:
         """Separator of the cells, or the kind of a file without one."""
         if not self.delimiter:
-            return "a sheet of a workbook"
+            return self.kind
         return f"{DELIMITERS[self.delimiter]}-separated"
 
     @property
@@ -76,7 +79,7 @@ class Table:
             header = self.rows[0]
             is_named = self.has_header and row != 0 and column < len(header) and header[column]
             name = header[column] if is_named else column + 1
-        line = None if row is None else self.lines[row]
+        line = None if row is None else self.lines[row] or None
         return DataError(message, path=self.path, line=line, column=name)
 
     def check_width(self, remedy: str) -> None:

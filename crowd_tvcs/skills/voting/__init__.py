@@ -1,4 +1,4 @@
-"""Votes without gold and with little of it, and how many of their labels are right.
+"""Votes, without gold and with little of it, and how many of their labels are right.
 
-The weighted vote itself, by skills that are given, does not belong here (`crowd_tvcs.skills.vote`).
+The posterior by skills that are given does not belong here (`crowd_tvcs.skills.posterior`).
 """

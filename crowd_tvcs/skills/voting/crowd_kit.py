@@ -79,7 +79,7 @@ def _kit() -> Any:
 def _answered(answers: Answers) -> pd.DataFrame:
     if answers.size == 0:
         raise ValueError("crowd-kit needs answers, found none")
-    return answers.frame()
+    return answers.to_frame()
 
 
 def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:

@@ -26,11 +26,12 @@ from crowd_tvcs.belief.independent import priors, softmax
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_loss import MIN_VARIANCE
 from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import Votes, most_probable, posterior
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_posterior
+from crowd_tvcs.skills.voting.votes import Votes, most_probable
 from tvcs_core.files.display import plural
 
 # n0, in gold tasks: of 10, 40, 80 and 160 the one with most right labels with 1 to 20 % gold on six
@@ -130,7 +131,7 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
     skill
         Skill that was estimated from these, see `crowd_tvcs.skills.estimate`.
     prior
-        As for `crowd_tvcs.skills.vote.posterior`.
+        As for `crowd_tvcs.skills.posterior.posterior`.
 
     Returns
     -------

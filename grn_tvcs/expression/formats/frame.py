@@ -21,11 +21,12 @@ from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
 from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.frames import FRAME, is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FRAME, SAMPLES = "the DataFrame", "the sheet of samples"
+SAMPLES = "the sheet of samples"
 TAKES = (
     "samples", "genes_in_rows", "time_column", "sample_column", "series_column", "ignore", "keep",
     "replicates", "missing", "gene_column",
@@ -89,11 +90,6 @@ class Frame(Grid):
                 j,
             )
         return levels
-
-
-def is_frame(data: Any) -> bool:
-    """Whether an object is a DataFrame."""
-    return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:

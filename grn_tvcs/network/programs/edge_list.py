@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,13 @@ from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_format
 from grn_tvcs.network.programs.signs import is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.frames import is_frame, table_in
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import SPACE, Table, read_table
+from tvcs_core.files.tables import SPACE, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Value = TypeVar("Value")
 Places = NDArray[np.int64]
@@ -203,13 +207,13 @@ class EdgesAmong(NamedTuple):
         return np.fromiter(cells, np.float64, self.rows.size)
 
 
-def open_edges(path: str | Path, third: str) -> EdgeList:
+def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
     """Read a table of edges, with its columns if the first row names them.
 
     Parameters
     ----------
-    path
-        Text, plain or ``.gz``, or a workbook.
+    source
+        Text, plain or ``.gz``, a workbook, or a DataFrame, of which numbers name no columns.
     third
         A third column in the words of a remedy.
 
@@ -218,8 +222,12 @@ def open_edges(path: str | Path, third: str) -> EdgeList:
     DataError
         If it is no table, or of a format that holds no list of edges.
     """
-    refuse_folder(path)
-    table = _with_ends(_with_sign(read_table(path, spaces=True)))
+    if not is_frame(source):
+        refuse_folder(source)
+    table = table_in(source, spaces=True)
+    if is_frame(source) and table.rows[0] == list(map(str, range(len(table.rows[0])))):
+        table = replace(table, rows=table.rows[1:], lines=table.lines[1:])
+    table = _with_ends(_with_sign(table))
     width = len(table.rows[0])
     if {len(row) for row in table.rows[1:]} == {width + 1} and _ends(table) is not None:
         rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,16 @@ from grn_tvcs.network.programs.signs import SHOWN, sign_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MAY_BE_SIGNED = ("edgeweight", "weight")  # signed scores if any of them is below 0
 CYTOSCAPE = {"suid", "shared name"}  # its column ``selected`` is not ours
 
 
-def open_scored_edges(path: str | Path) -> EdgeList:
+def open_scored_edges(source: str | Path | pd.DataFrame) -> EdgeList:
     """Read a table of edges; without a header the columns are regulator, target, score or sign."""
-    edges = open_edges(path, "a score")
+    edges = open_edges(source, "a score")
     if not edges.columns:
         edges = edges._replace(columns=_without_header(edges.table))
     is_ours = "selected" in edges.columns and CYTOSCAPE.isdisjoint(

@@ -31,7 +31,7 @@ def test_answers_are_sorted_so_that_the_order_of_rows_changes_nothing():
     assert one.per_task.tolist() == [2, 1]
     assert one.per_worker.tolist() == [1, 2]
     assert one.given.tolist() == [[True, False], [True, True]]
-    assert list(one.frame().itertuples(index=False, name=None)) == one.rows()
+    assert list(one.to_frame().itertuples(index=False, name=None)) == one.rows()
 
 
 def test_a_selection_keeps_all_names():

@@ -19,7 +19,8 @@ from crowd_tvcs.campaign import Campaign, Task, task_statuses
 from crowd_tvcs.routing.outcomes import averages
 from crowd_tvcs.routing.replay import replay
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior, vote
+from crowd_tvcs.skills.posterior import posterior
+from crowd_tvcs.skills.voting.vote import vote
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 

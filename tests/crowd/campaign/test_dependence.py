@@ -10,7 +10,7 @@ from crowd_tvcs.campaign.stored_model import fitted_to
 from crowd_tvcs.skills.dependence import BEST_FIRST
 from crowd_tvcs.skills.dependence_fit import MIN_GOLD_FOR_MATRICES, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.posterior import posterior
 
 WORKERS = [f"w{i}" for i in range(6)]
 

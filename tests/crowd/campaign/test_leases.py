@@ -10,7 +10,7 @@ from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
 from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.routing.routing import routing_scores
-from crowd_tvcs.skills.vote import posterior as vote_posterior
+from crowd_tvcs.skills.posterior import posterior as vote_posterior
 from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}

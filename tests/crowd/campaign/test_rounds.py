@@ -7,7 +7,7 @@ import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, rounds, summary, task_statuses
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.posterior import posterior
 
 
 def crowd_of(n=8, m=20, family="worker", seed=4):

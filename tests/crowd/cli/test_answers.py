@@ -13,8 +13,8 @@ from crowd_tvcs.routing.outcomes import averages
 from crowd_tvcs.routing.replay import draw_split, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
-from crowd_tvcs.skills.vote import vote
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
+from crowd_tvcs.skills.voting.vote import vote
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.files import input_size

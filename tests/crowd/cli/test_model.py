@@ -10,8 +10,8 @@ from crowd_tvcs.answers.answers import read_answers, read_gold
 from crowd_tvcs.routing.replay import draw_split, replay
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import vote
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
+from crowd_tvcs.skills.voting.vote import vote
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.streams import stream

@@ -26,7 +26,7 @@ from crowd_tvcs.models.simulation import simulate_models
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import FAMILY_OVERLAP
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior as vote_posterior
+from crowd_tvcs.skills.posterior import posterior as vote_posterior
 
 
 def answers_of(message, classes=("0", "1")):

@@ -116,8 +116,6 @@ def test_a_plan_that_is_none(change, error, message):
 
 
 def test_what_is_not_of_this_kind_of_plan():
-    with pytest.raises(TypeError, match="quality must be a Quality, found ndarray"):
-        Plan(VALUES)
     with pytest.raises(TypeError, match="is no table of workers x tasks"):
         Plan(KINDS).table  # noqa: B018
     with pytest.raises(TypeError, match="is not given by kinds of tasks"):

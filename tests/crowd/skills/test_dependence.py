@@ -18,7 +18,8 @@ from crowd_tvcs.skills.dependence import (
     describe_dependence,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior, vote
+from crowd_tvcs.skills.posterior import posterior
+from crowd_tvcs.skills.voting.vote import vote
 
 
 def some_model(rng):

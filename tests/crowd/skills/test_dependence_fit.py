@@ -12,7 +12,7 @@ from crowd_tvcs.skills.dependence_fit import _prefixes, fit_dependence
 from crowd_tvcs.skills.dependence_loss import PREFIXES, PRIOR_DEVIATION, PRIOR_MEAN, Loss
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import BEST_FIRST, held_out, orders, ranks
-from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.posterior import posterior
 
 
 def simulated(

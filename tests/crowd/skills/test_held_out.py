@@ -19,8 +19,8 @@ from crowd_tvcs.skills.held_out import (
     orders,
     ranks,
 )
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior
 
 
 def crowd(rng, accuracy, n_tasks, *, per_task=None, n_classes=2, n_gold=None, habit=0.0):

@@ -22,8 +22,8 @@ from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill, reversed_doubt
-from crowd_tvcs.skills.vote import posterior
 from tvcs_core import DataError
 
 
@@ -119,7 +119,7 @@ def test_only_gold_tasks_count_and_a_worker_without_gold_has_the_crowds_mean():
     assert skill.n_gold.tolist() == [1, 0]
     assert skill.mean[1] == skill.prior.mean == 2 / 3
     assert skill.rows()[1][:3] == ("bob", 0, 0)
-    assert list(skill.frame()["worker"]) == ["ann", "bob"]
+    assert list(skill.to_frame()["worker"]) == ["ann", "bob"]
 
 
 @pytest.mark.parametrize(

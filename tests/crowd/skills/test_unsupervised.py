@@ -10,11 +10,12 @@ from pytest import approx
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior, vote
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting import unsupervised
 from crowd_tvcs.skills.voting.little_gold import agreement_weight, blend, vote_with_gold
 from crowd_tvcs.skills.voting.right_share import right_share
 from crowd_tvcs.skills.voting.unsupervised import MAX_CONFIDENCE, USUAL, unsupervised_posterior
+from crowd_tvcs.skills.voting.vote import vote
 
 
 def crowd(rng, accuracy, n_tasks, per_task, n_classes=2, prevalence=None):
@@ -209,7 +210,7 @@ def test_with_one_answer_a_task_nothing_is_measured(rng):
     assert not votes.is_measured
     assert np.isnan(votes.confidence).all()
     assert votes.labels == vote(answers, "majority").labels
-    assert list(votes.frame()) == ["task", "label", "confidence", "answers", "share"]
+    assert list(votes.to_frame()) == ["task", "label", "confidence", "answers", "share"]
 
 
 def test_a_little_gold_is_no_worse_than_none_and_than_gold_alone(rng):

@@ -1,17 +1,22 @@
 """Votes and posteriors against loops, and crowd-kit's aggregators behind the same name."""
 
 import builtins
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 
-from crowd_tvcs import Quality
+from crowd_tvcs import Quality, datasets
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.answers import Answers, Gold, write_answers
+from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.vote import posterior, vote
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.crowd_kit import NOT_USABLE, USABLE
+from crowd_tvcs.skills.voting.vote import vote
+from tests.makers.commands import crowd_tvcs
 
 
 def some_answers(rng, n_workers=6, n_tasks=12, n_classes=3):
@@ -99,7 +104,7 @@ def test_the_weighted_vote_takes_the_largest_posterior_and_says_how_sure(rng):
     assert votes.label_of[:-1].tolist() == chances.argmax(axis=1)[:-1].tolist()
     assert votes.confidence[:-1] == approx(chances.max(axis=1)[:-1])
     assert votes.answers.tolist() == answers.per_task.tolist()
-    frame = votes.frame().iloc[:-1]
+    frame = votes.to_frame().iloc[:-1]
     assert list(frame) == ["task", "label", "confidence", "answers"]
     assert dict(zip(frame["task"], frame["label"], strict=True)) == votes.labels
 
@@ -112,7 +117,7 @@ def test_a_task_that_nobody_answered_has_no_label_whatever_the_prior(prior):
     assert votes.is_labelled.tolist() == [True, False]
     assert votes.confidence == approx([0.5 if prior is None else 0.8, np.nan], nan_ok=True)
     assert votes.rows()[-1][:2] == ("u", None)
-    assert votes.frame().iloc[-1].isna().tolist() == [False, True, True, False]
+    assert votes.to_frame().iloc[-1].isna().tolist() == [False, True, True, False]
 
 
 def test_the_majority_counts_and_the_first_class_wins_a_tie():
@@ -127,7 +132,7 @@ def test_a_share_of_votes_is_no_confidence():
     votes = vote(Answers.of([("t", "a", "y"), ("u", "b", "x")], tasks=["t", "u", "v"]), "majority")
     assert np.isnan(votes.confidence).all()
     assert [row[:2] for row in votes.rows()] == [("t", "y"), ("u", "x"), ("v", None)]
-    assert list(votes.frame()) == ["task", "label", "confidence", "answers", "share"]
+    assert list(votes.to_frame()) == ["task", "label", "confidence", "answers", "share"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +159,7 @@ def test_a_method_that_cannot_be_used_is_refused():
     ):
         vote(answers, "loudest")
     with pytest.raises(ValueError, match="the weighted vote needs a skill"):
-        vote(answers)
+        vote(answers, "weighted")
     with pytest.raises(ValueError, match="the method majority uses the answers alone"):
         vote(answers, "majority", skill=[0.5, 0.5])
     for name in NOT_USABLE:
@@ -215,3 +220,45 @@ def test_crowd_kit_needs_an_answer():
     with pytest.raises(ValueError, match="crowd-kit needs answers, found none"):
         vote(answers, "DawidSkene")
     assert vote(answers, "majority").labels == {}
+
+
+def test_gold_in_python_votes_as_the_command_does(tmp_path):
+    crowd = datasets.crowd40()
+    answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
+    write_answers(answers, crowd.answers)
+    pd.Series(crowd.gold.labels, name="label").rename_axis("task").to_csv(gold)
+    done = crowd_tvcs("vote", answers, "--gold", gold, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    written = pd.read_csv(tmp_path / "out" / "labels.csv", dtype={"label": str, "task": str})
+    votes = vote(crowd.answers, gold=crowd.gold)
+    pd.testing.assert_frame_equal(votes.to_frame(), written)
+    kept = json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["right_share"]
+    assert votes.right_share is not None
+    assert votes.right_share._asdict() == kept
+
+
+def test_gold_tasks_keep_their_label_by_every_method():
+    answers = Answers.of([("t", "a", "x"), ("t", "b", "x"), ("t", "c", "y"), ("u", "a", "x")])
+    votes = vote(answers, "majority", gold={"t": "y"})
+    assert votes.labels == {"t": "y", "u": "x"}
+    assert (votes.confidence[0], votes.share[0]) == (1.0, approx(1 / 3))
+    assert vote(answers, gold={"t": "z"}).labels["t"] == "z"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"skill": [0.9, 0.8, 0.7]}, "give gold or their accuracies, not both"),
+        ({"dependence": Dependence()}, "give gold or dependence, not both"),
+    ],
+)
+def test_gold_beside_what_it_shows_is_refused(given, said):
+    answers = Answers.of([("t", "a", "x"), ("t", "b", "y"), ("u", "c", "x")])
+    with pytest.raises(ValueError, match=said):
+        vote(answers, gold={"t": "x"}, **given)
+
+
+def test_gold_with_exchanged_labels_is_warned_of():
+    rows = [(f"t{j:02d}", w, "yn"[j % 2]) for j in range(20) for w in "abcd"]
+    with pytest.warns(UserWarning, match="in the same order"):
+        vote(Answers.of(rows), gold={f"t{j:02d}": "ny"[j % 2] for j in range(15)})

@@ -1,10 +1,13 @@
-"""Lists of databases as they are published: prior edges and true edges with their signs."""
+"""Lists of edges as databases publish them, and as people hold them in DataFrames."""
 
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from grn_tvcs import read_prior, read_reference
+from grn_tvcs import Network, infer, read_network, read_prior, read_reference, score
+from grn_tvcs.datasets import network30
 from grn_tvcs.network.edge_files import names_in_reference
 
 GENES = ("ABL1", "BAX", "FOS", "MYC", "TP53")
@@ -104,3 +107,59 @@ def test_a_weight_of_nothing_is_no_edge(tmp_path):
     assert {(e.regulator, e.target, e.sign) for e in edges} == {
         ("TP53", "BAX", "?"), ("FOS", "MYC", "?"),
     }  # fmt: skip
+
+
+DATA = network30()
+NAMES = DATA.expression.genes
+TRUE = pd.DataFrame(
+    [(a, b, "+") for a, b in DATA.reference.to_networkx().edges],
+    columns=["TF", "target", "sign"],
+)
+
+
+def same(one: Network, other: Network) -> bool:
+    """Whether two networks have the same edges."""
+    return one.genes == other.genes and one.edges() == other.edges()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        TRUE,
+        TRUE[["TF", "target"]],
+        TRUE.set_axis(["source", "target", "effect"], axis=1)[["source", "target"]],
+        TRUE.set_index("TF"),
+        TRUE.iloc[::-1].reset_index(drop=True),
+        pd.DataFrame(TRUE[["TF", "target"]].to_numpy()),
+    ],
+)
+def test_true_edges(frame, tmp_path):
+    read = read_reference(frame, NAMES)
+    has_names = frame.columns.dtype == object
+    frame.to_csv(tmp_path / "true.csv", index=frame.index.name is not None, header=has_names)
+    assert same(read, read_reference(tmp_path / "true.csv", NAMES))
+    assert read.n_selected == DATA.reference.n_selected
+
+
+def test_scores_of_a_frame_and_of_a_path(tmp_path):
+    network = infer(DATA.expression, method="clr", max_edges=60)
+    TRUE.to_csv(tmp_path / "true.csv", index=False)
+    expected = score(network, read_reference(TRUE, NAMES))
+    assert score(network, TRUE) == score(network, tmp_path / "true.csv") == expected
+    with pytest.raises(TypeError, match="a DataFrame of edges or a path, found list"):
+        score(network, [("G1", "G2")])
+
+
+def test_ranked_edges_and_prior_edges():
+    frame = TRUE[["TF", "target"]].assign(importance=np.linspace(1.0, 0.5, len(TRUE)))
+    network = read_network(frame, NAMES)
+    assert network.edges()[0].regulator == TRUE["TF"][0]
+    prior = read_prior(frame.rename(columns={"importance": "weight"}), NAMES)
+    assert (
+        np.sort(prior.weights[prior.weights > 0.0])[::-1].tolist() == frame["importance"].tolist()
+    )
+
+
+def test_bad_cells_are_named():
+    with pytest.raises(ValueError, match=r"the DataFrame:2, column 'sign': must be one of"):
+        read_reference(TRUE.assign(sign=["+", "up?", *TRUE["sign"][2:]]), NAMES)

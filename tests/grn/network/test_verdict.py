@@ -133,7 +133,8 @@ def test_a_table_that_looks_like_one_without_an_edge_selects_none():
     why = Verdict(why_not="No time.", remedy="Give a time.", null_probability=0.97)
     assert why.describe() == (
         "No time. Tables without any edge, such as genes that each answer one stimulus, look like "
-        "this one (with a probability of 97%), so no edge is selected. Give a time."
+        "this one (with a probability of 97%), so no edge is selected unless you give "
+        "their number. Give a time."
     )
     assert why.facts()["null_probability"] == 0.97
     rules = Rules().with_number(30, why)

@@ -1,0 +1,149 @@
+"""Tables in memory: DataFrames, arrays, mappings and Series in place of files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from crowd_tvcs import (
+    Gold,
+    Plan,
+    Quality,
+    assign,
+    datasets,
+    estimate_quality,
+    read_answers,
+    read_gold,
+    read_quality,
+    vote,
+)
+from crowd_tvcs.agreement.agreement import measure
+
+CROWD = datasets.crowd40()
+ANSWERS, GOLD = CROWD.answers, CROWD.gold
+TABLE = ANSWERS.to_frame()
+LABELS = pd.Series(GOLD.labels)
+WIDE = pd.DataFrame(
+    [[0.9, 0.6, 0.7], [0.7, 0.8, 0.55]], index=["ann", "bob"], columns=["t1", "t2", "t3"]
+)
+
+
+def same(one, other):
+    """Whether two Answers or Gold hold the same."""
+    if isinstance(one, Gold):
+        return one.labels == other.labels and one.classes == other.classes
+    return one.rows() == other.rows() and one.classes == other.classes
+
+
+def test_answers_and_gold_of_frames_are_those_of_their_files(tmp_path):
+    TABLE.to_csv(tmp_path / "answers.csv", index=False)
+    assert same(read_answers(TABLE), read_answers(tmp_path / "answers.csv"))
+    shuffled = TABLE.sample(frac=1.0, random_state=0).rename(columns={"task": "Task ID"})
+    assert same(read_answers(shuffled), ANSWERS)
+    for given in (
+        LABELS,
+        GOLD.labels,
+        LABELS.rename_axis("task").to_frame("truth"),
+        LABELS.rename_axis("item").reset_index(name="label"),
+    ):
+        assert same(read_gold(given), read_gold(LABELS.to_dict()))
+
+
+def test_numbers_are_names_as_files_write_them():
+    answers = pd.DataFrame({"task": [1, 1, 2], "worker": [7, 8, 7], "label": [1.0, 0.0, 0.0]})
+    assert read_answers(answers).rows() == [("1", "7", "1"), ("1", "8", "0"), ("2", "7", "0")]
+    assert read_gold({1: 1, 2: 0}).labels == {"1": "1", "2": "0"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        WIDE,
+        WIDE.rename_axis("worker"),
+        WIDE.rename_axis("worker").reset_index(),
+        WIDE.rename_axis(index="worker", columns="task").stack().rename("quality").to_frame(),
+        WIDE.rename_axis(index="annotator", columns="item").stack().reset_index(name="quality"),
+    ],
+)
+def test_plan_takes_qualities_in_a_frame(given):
+    plan = Plan(given, max_workers_per_task=1)
+    assert (plan.quality.workers, plan.quality.tasks) == (("ann", "bob"), ("t1", "t2", "t3"))
+    np.testing.assert_array_equal(plan.quality.values, WIDE.to_numpy())
+    of_frame = read_quality(given)
+    assert "a DataFrame" in of_frame.layout
+    assert assign(plan).pairs() == [("ann", "t1"), ("ann", "t3"), ("bob", "t2")]
+
+
+def test_plan_takes_an_array():
+    plan = Plan(WIDE.to_numpy(), max_workers_per_task=1)
+    assert (plan.quality.workers, plan.quality.tasks) == (("0", "1"), ("0", "1", "2"))
+    with pytest.raises(ValueError, match=r"two dimensions.*found shape \(3,\)"):
+        Plan([0.9, 0.8, 0.7])
+    with pytest.raises(TypeError, match="array of real numbers, found 'ann'"):
+        Plan("ann")
+
+
+def test_pair_that_a_long_frame_lacks_is_not_allowed():
+    long = WIDE.rename_axis(index="worker", columns="task").stack().reset_index(name="quality")
+    assert Plan(long.iloc[:-1]).quality.allowed.tolist() == [[True] * 3, [True, True, False]]
+
+
+def test_values_of_a_plan_go_by_name():
+    quality = Quality(WIDE.to_numpy(), list(WIDE.index), list(WIDE.columns))
+    by_name = Plan(
+        quality,
+        max_tasks_per_worker=pd.Series({"bob": 1, "ann": 2}),
+        max_workers_per_task={"t3": 2, "t1": 1, "t2": 0},
+        prior=pd.Series({"t3": 0.3, "t2": 0.2, "t1": 0.1}),
+        cost={"bob": 2.0, "ann": 1.0},
+        group=pd.Series({"bob": "b", "ann": "b"}),
+    )
+    assert by_name.max_tasks_per_worker.tolist() == [2, 1]
+    assert by_name.max_workers_per_task.tolist() == [1, 0, 2]
+    assert by_name.prior.tolist() == [0.1, 0.2, 0.3]
+    assert by_name.cost.tolist() == [1.0, 2.0]
+    assert by_name.group == ("b", "b")
+    assert Plan(quality, max_tasks_per_worker=pd.Series([2, 1])).max_tasks_per_worker[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("caps", "said"),
+    [
+        ({"ann": 1}, "max_tasks_per_worker must have a value of 'bob'"),
+        ({"ann": 1, "bob": 1, "cy": 1}, "no other names than the plan: 'cy'"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(caps, said):
+    with pytest.raises(ValueError, match=said):
+        Plan(WIDE, max_tasks_per_worker=caps)
+
+
+def test_skills_and_agreement_of_a_frame_are_those_of_answers():
+    np.testing.assert_array_equal(
+        estimate_quality(TABLE, LABELS).mean, estimate_quality(ANSWERS, GOLD).mean
+    )
+    assert measure(TABLE, bootstrap=0).alpha.value == measure(ANSWERS, bootstrap=0).alpha.value
+
+
+def test_votes_of_a_frame_are_those_of_answers():
+    assert vote(TABLE).method == "unsupervised"
+    assert vote(TABLE).labels == vote(ANSWERS, "unsupervised").labels
+    one, other = vote(TABLE, gold=LABELS), vote(ANSWERS, gold=GOLD)
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind", "said"),
+    [
+        (["t1"], TypeError, "must be a path or a DataFrame, found list"),
+        (TABLE.drop(columns="worker"), ValueError, "the DataFrame: must have one column 'worker'"),
+        (
+            TABLE.assign(label=[None, *TABLE["label"][1:]]),
+            ValueError,
+            "the DataFrame:1, column 'label': must be a name, found an empty cell",
+        ),
+        (pd.concat([TABLE, TABLE]), ValueError, "in line 1 already"),
+    ],
+)
+def test_bad_tables_are_refused(bad, kind, said):
+    with pytest.raises(kind, match=said):
+        vote(bad)

@@ -1,0 +1,77 @@
+"""A DataFrame as a table: it is read as its CSV file would be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.tables import Table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME = "the DataFrame"
+
+
+def is_frame(data: Any) -> TypeGuard[pd.DataFrame]:
+    """Return whether an object is a DataFrame."""
+    return hasattr(data, "columns") and hasattr(data, "iloc")
+
+
+def table_in(source: str | Path | pd.DataFrame, *, spaces: bool = False) -> Table:
+    """Return the table in a file, see `read_table`, or in a DataFrame.
+
+    Raises
+    ------
+    TypeError
+        If `source` is neither.
+    """
+    if is_frame(source):
+        return table_of_frame(source)
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise TypeError(f"a table must be a path or a DataFrame, found {kind}")
+    return read_table(source, spaces=spaces)
+
+
+def table_of_frame(frame: pd.DataFrame) -> Table:
+    """Return the cells of a DataFrame as text; errors count its rows from 1.
+
+    Levels of the index are columns, before the others, unless they are numbers without a name. A
+    missing value is an empty cell. A column of floats that are all whole is one of integers, as
+    pandas makes it one of floats where a value is missing.
+
+    Raises
+    ------
+    DataError
+        If the columns have several levels of names, or there is no column.
+    """
+    if frame.columns.nlevels > 1:
+        raise DataError(
+            f"columns must have one name each, found {frame.columns.nlevels} levels of names: join "
+            "them (frame.columns = frame.columns.map('_'.join))",
+            path=FRAME,
+        )
+    levels = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
+    index = [
+        level.to_series()
+        for level in levels
+        if (level.name is None and level.dtype.kind not in "iuf")
+        or (level.name is not None and level.name not in frame.columns)
+    ]
+    columns = [*index, *(frame.iloc[:, j] for j in range(frame.shape[1]))]
+    names = ["" if one.name is None else str(one.name).strip() for one in columns]
+    if not names:
+        raise DataError("must have a column, found none", path=FRAME)
+    rows = [names, *map(list, zip(*map(_texts, columns), strict=True))]
+    return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """Return the cells of a column as text."""
+    known = column.notna()
+    if column.dtype.kind == "f" and all(value.is_integer() for value in column[known].tolist()):
+        column = column.where(known, 0.0).astype(object).map(int)
+    cells = zip(column.tolist(), known.tolist(), strict=True)
+    return [str(value).strip() if is_known else "" for value, is_known in cells]
