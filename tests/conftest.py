@@ -8,6 +8,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.processes.one_signature import AllProcesses, complaint, signatures
+from tvcs_core.command.blas import one_thread_unless_told
+
+# Threads of BLAS spin while tests have little to do: half of the processor went there. This has to
+# stand before NumPy is imported; other processes of tests, and commands that they run, inherit it.
+one_thread_unless_told(os.environ)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # on a busy machine
 settings.register_profile("quick", max_examples=60, derandomize=True, **ANY_SPEED)
@@ -82,6 +88,7 @@ def pytest_collection_finish(session):
     """A file that works while it is imported does so in every process, and for `-k nothing`."""
     session.config.used_at_import = [name for name, types in signatures().items() if types]
     gc.freeze()  # tests stay to the end: nobody looks for garbage among them again
+    gc.set_threshold(50_000)  # of objects; 700 by itself, and looking took a tenth of the time
     gc.enable()
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.arguments import check_number, check_type
 from tvcs_core.constraint import TVCS
+from tvcs_core.engines import one_blas_thread
 from tvcs_core.files.display import summary
 from tvcs_core.loss import LeastSquares
 from tvcs_core.problem import Problem
@@ -78,6 +79,7 @@ class BestSubset:
         return max(0.0, self.objective - self.bound)
 
 
+@one_blas_thread()  # threads would only wait for each other: a node's systems are small
 def best_subset(
     problem: Problem,
     *,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
@@ -158,10 +158,12 @@ def blas_threads(_):
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_each_process_has_one_thread_of_blas(processes):
+def test_each_process_has_one_thread_of_blas(processes, monkeypatch):
     """With two the last bits of evidence are others."""
-    for found in evidence.in_processes(blas_threads, range(2), processes):
-        assert set(found) == {1}
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # of processes that are started
+    with threadpool_limits(2, "blas"):
+        for found in evidence.in_processes(blas_threads, range(2), processes):
+            assert set(found) == {1}
 
 
 def test_all_that_evidence_stands_on_is_a_source():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from pytest import approx
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.solvers.test_polish import KINDS, best_of_all, problem_of
 from tvcs_core import TVCS, LeastSquares, Logistic, Problem, best_subset
@@ -40,11 +41,18 @@ def planted(seed, shape, snr=2.0):
     return Problem(LeastSquares(X, y), constraint)
 
 
-@pytest.mark.parametrize("max_nodes", [0, 1, 5, 20])
-def test_a_search_that_is_cut_short_says_how_far_it_may_be_off(max_nodes):
+@pytest.fixture(scope="module")
+def hard():
+    """A problem whose proof takes hundreds of nodes, and what is proved."""
     problem = planted(0, (6, 6), snr=0.3)
     whole = best_subset(problem, max_seconds=math.inf)
     assert whole.reason == "proved"
+    return problem, whole
+
+
+@pytest.mark.parametrize("max_nodes", [0, 1, 5, 20])
+def test_a_search_that_is_cut_short_says_how_far_it_may_be_off(max_nodes, hard):
+    problem, whole = hard
     short = best_subset(problem, max_nodes=max_nodes, max_seconds=math.inf)
     assert short.nodes <= max(1, max_nodes) + 1  # both children of a node are bounded
     assert short.bound <= whole.objective * (1 + 1e-9)
@@ -57,6 +65,20 @@ def test_time_that_is_up_ends_a_search():
     found = best_subset(planted(0, (6, 6), snr=0.3), max_seconds=0)
     assert found.reason == "max_seconds"
     assert found.gap > 0
+
+
+def test_a_search_waits_for_no_threads(monkeypatch):
+    """Threads of BLAS made 40 nodes of 100 entries take twenty times as long."""
+    threads, branch = set(), searching._Search.branch
+
+    def watched(search):
+        threads.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        branch(search)
+
+    monkeypatch.setattr(searching._Search, "branch", watched)
+    with threadpool_limits(2, "blas"):
+        best_subset(planted(0, (6, 6), snr=0.3), max_nodes=3)
+    assert threads == {1}
 
 
 def test_fewer_samples_than_variables_are_bounded_with_and_without_a_ridge(rng):

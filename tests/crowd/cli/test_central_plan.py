@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401  its BLAS is looked at
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from crowd_tvcs import Quality, assign
 from crowd_tvcs.answers.factors import Factors
@@ -86,6 +86,7 @@ def test_plans_in_factors_hold_blas_to_one_thread(monkeypatch):
     monkeypatch.setattr(PriceSearch, "run", looked)
     table = Quality([[0.9], [0.8]], ["a", "b"], ["k"])
     plan = Plan(Factors(table, ["t0", "t1"], [0, 0]), budget=2)
-    assign(plan, "best", rng=0)
+    with threadpool_limits(2, "blas"):
+        assign(plan, "best", rng=0)
     assert seen
     assert set(seen) == {1}
