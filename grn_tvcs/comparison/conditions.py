@@ -13,7 +13,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
-from grn_tvcs.expression.options import Options, keywords, may_read, option_words
+from grn_tvcs.expression.options import Options, keywords, option_words
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.user_warnings import warn_user
@@ -202,13 +202,11 @@ def conditions_in(
     few = [name for name, part in parts.items() if part.n_series == 1]
     if few and likely:
         first, *_ = likely.values()
-        raise may_read(
-            DataError(
-                f"a condition must have at least {MIN_SERIES} series, but {few[0]} has 1; if "
-                f"{joined(likely)} tells series apart, as of donors, give {option_words(first)}",
-                path=str(data) if isinstance(data, str | Path) else "the data",
-            ),
-            *likely.values(),
+        raise DataError(
+            f"a condition must have at least {MIN_SERIES} series, but {few[0]} has 1; if "
+            f"{joined(likely)} tells series apart, as of donors, give {option_words(first)}",
+            path=str(data) if isinstance(data, str | Path) else "the data",
+            remedies=likely.values(),
         )
     return parts
 

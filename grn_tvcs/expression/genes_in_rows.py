@@ -20,7 +20,7 @@ from grn_tvcs.expression.judge.samples import (
     samples_by_name,
 )
 from grn_tvcs.expression.missing_values import MARKS, are_words
-from grn_tvcs.expression.options import Options, may_read, option_name, option_words
+from grn_tvcs.expression.options import Options, option_name, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -129,7 +129,7 @@ def of_samples(
 
     Raises
     ------
-    LayoutError
+    DataError
         If columns are results of tests, or hold levels in two units.
     """
     if gene_column is not None:
@@ -206,16 +206,13 @@ def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
         if not are_words(levels):
             continue
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
-        raise may_read(
-            sheet.error(
-                f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
-                f"it tells series apart, give {option_words(series)}, and if it is no gene, "
-                f"{option_words(ignore)}",
-                i,
-                1,
-            ),
-            series,
-            ignore,
+        raise sheet.error(
+            f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
+            f"it tells series apart, give {option_words(series)}, and if it is no gene, "
+            f"{option_words(ignore)}",
+            i,
+            1,
+            remedies=[series, ignore],
         )
 
 

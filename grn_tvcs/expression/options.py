@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
-from tvcs_core import DataError
 from tvcs_core.arguments import Help, check_choice, check_type, describe_value
 from tvcs_core.files.display import did_you_mean, joined, unquoted
 
@@ -186,19 +185,6 @@ def _names(name: str, given: Any) -> tuple[str, ...]:
     if not all(isinstance(one, str) for one in names):
         raise TypeError(f"{name} must be a name or several, found {describe_value(given)}")
     return names
-
-
-class LayoutError(DataError):
-    """A table that other options may read: `remedies`, the likeliest first."""
-
-    remedies: tuple[dict[str, Any], ...] = ()
-
-
-def may_read(error: DataError, *remedies: dict[str, Any]) -> LayoutError:
-    """Make an error that carries options that may read the table."""
-    found = LayoutError(str(error))
-    found.remedies = remedies
-    return found
 
 
 _IN_PYTHON = ContextVar("in_python", default=False)

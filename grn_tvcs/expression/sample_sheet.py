@@ -22,7 +22,7 @@ from grn_tvcs.expression.judge.roles import (
     series_places,
 )
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -148,11 +148,10 @@ def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> 
     down = len(named.intersection(map(_bare, levels.cells(0))))
     turn = {"genes_in_rows": True}
     if not genes_in_rows and across > down:
-        raise may_read(
-            levels.error(
-                f"samples of {samples.path} stand in the first row: give {option_words(turn)}", HEAD
-            ),
-            turn,
+        raise levels.error(
+            f"samples of {samples.path} stand in the first row: give {option_words(turn)}",
+            HEAD,
+            remedies=[turn],
         )
     if genes_in_rows and down > max(1, across):
         raise levels.error(
@@ -204,14 +203,12 @@ def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | N
             option = f"{label}_column"
             likely = [samples.heads[j] for j in found]
             names = "; where none holds names of samples, put them in a first column"
-            raise may_read(
-                samples.error(
-                    f"must have one column {label}, found {joined(samples.heads)}; give "
-                    f"{option_words({option: likely[0] if likely else 'NAME'})}"
-                    f"{names if label == 'sample' and not likely else ''}",
-                    HEAD,
-                ),
-                *({option: name} for name in likely),
+            raise samples.error(
+                f"must have one column {label}, found {joined(samples.heads)}; give "
+                f"{option_words({option: likely[0] if likely else 'NAME'})}"
+                f"{names if label == 'sample' and not likely else ''}",
+                HEAD,
+                remedies=[{option: name} for name in likely],
             )
     return [kind if kind in LABELS else FACT for kind in kinds]
 

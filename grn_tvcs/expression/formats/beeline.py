@@ -13,7 +13,7 @@ from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
@@ -94,7 +94,7 @@ def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
                 "each of them a column of pseudotimes, empty for cells of others; if all cells "
                 f"are of one lineage, give {option_words(way)}"
             )
-            raise may_read(clocks.error(what, 0, j), way)
+            raise clocks.error(what, 0, j, remedies=[way])
     if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
         warn_user(
             f"{clocks.path}: left out {n} pseudotimes that are infinite, as they are where a cell "

@@ -15,7 +15,7 @@ from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
 from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
-from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
@@ -66,7 +66,7 @@ class Frame(Grid):
         if refuse and (gaps := np.argwhere(np.isnan(values))).size:
             i, k = gaps[0].tolist()
             what = describe_missing("NaN", len(gaps))
-            raise may_read(self.error(what, rows[i], columns[k]), FILL)
+            raise self.error(what, rows[i], columns[k], remedies=[FILL])
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
@@ -218,13 +218,11 @@ def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
     if why is None and str(index.name or "").lower() not in LABELS:
         why = are_samples(heads, rows)
     if why:
-        raise may_read(
-            DataError(
-                f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
-                "'sample' (frame.rename_axis('sample')) if it names samples",
-                path=FRAME,
-            ),
-            {"genes_in_rows": True},
+        raise DataError(
+            f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
+            "'sample' (frame.rename_axis('sample')) if it names samples",
+            path=FRAME,
+            remedies=[{"genes_in_rows": True}],
         )
 
 

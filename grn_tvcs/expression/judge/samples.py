@@ -64,7 +64,7 @@ def refuse_two_units(columns: Names) -> None:
         raise columns.error(
             f"must hold levels in one unit, but {joined(list(marks))} stand side by side: give "
             f"{each}",
-            *remedies,
+            remedies,
         )
 
 
@@ -102,7 +102,7 @@ def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
     raise columns.error(
         f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
         f"and fall with no other column's: give {none}, or if it is one {samples}",
-        *remedies,
+        remedies,
     )
 
 

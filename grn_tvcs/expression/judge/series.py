@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
-from grn_tvcs.expression.options import REPLICATES, may_read, option_name, option_words
+from grn_tvcs.expression.options import REPLICATES, option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, unquoted
@@ -202,13 +202,13 @@ def check_series(samples: Samples, series: Series) -> None:
                 if pooled
                 else ""
             )
-            error = sheet.error(
+            raise sheet.error(
                 f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
                 f"remove its sample, or empty its time, so that it is a steady-state sample{hint}",
                 i,
                 samples.roles.place("time"),
+                remedies=[pooled] if pooled else (),
             )
-            raise may_read(error, *([pooled] if pooled else []))
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] == times[i] and replicates != "average":
             more = _more_series(samples.roles)
@@ -217,15 +217,13 @@ def check_series(samples: Samples, series: Series) -> None:
                 f"{SEPARATE}, or give {option_words(remedies[0])}" if more else samples.roles.remedy
             )
             unpaired, average = (option_words({"replicates": one}) for one in REPLICATES)
-            raise may_read(
-                sheet.error(
-                    f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
-                    f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
-                    f"series), or {average} (their mean, as of one measurement)",
-                    i,
-                    samples.roles.place("time"),
-                ),
-                *remedies,
+            raise sheet.error(
+                f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
+                f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
+                f"series), or {average} (their mean, as of one measurement)",
+                i,
+                samples.roles.place("time"),
+                remedies=remedies,
             )
     steps: dict[str, list[float]] = {}
     for (before, h), (name, i) in pairwise(points):
@@ -289,14 +287,12 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     kept = {"series_column": conditions} if conditions else {"ignore": tuple(names)}
     remedies: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, remedies)
-    raise may_read(
-        samples.sheet.error(
-            f"{joined(names)} makes series of one time each: it numbers groups of replicates "
-            f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
-            f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
-            "same along a series"
-        ),
-        *remedies,
+    raise samples.sheet.error(
+        f"{joined(names)} makes series of one time each: it numbers groups of replicates "
+        f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
+        f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
+        "same along a series",
+        remedies=remedies,
     )
 
 

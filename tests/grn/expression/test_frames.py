@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, infer
-from grn_tvcs.expression.options import LayoutError
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C")
@@ -279,7 +278,7 @@ def test_a_frame_of_genes_in_rows_is_not_read_as_samples(index, columns):
     frame = pd.DataFrame(
         np.random.default_rng(0).random((len(index), len(columns))), index=index, columns=columns
     )
-    with pytest.raises(LayoutError, match="give genes_in_rows=True, or name it 'sample'"):
+    with pytest.raises(DataError, match="give genes_in_rows=True, or name it 'sample'"):
         Expression.of(frame)
     assert Expression.of(frame.rename_axis("sample")).n_steady == len(index)
     with warnings.catch_warnings():

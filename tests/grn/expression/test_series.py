@@ -10,7 +10,6 @@ from grn_tvcs import Expression
 from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.options import LayoutError
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
 
@@ -419,7 +418,7 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
     path = tmp_path / "x.tsv"
     rows = "".join("\t".join(label) + ROW for label in labels)
     path.write_text(f"Time\t{head}\tA\tB\n{rows}")
-    with pytest.raises(LayoutError, match=message) as refused:
+    with pytest.raises(DataError, match=message) as refused:
         Expression.of(path)
     assert list(refused.value.remedies) == ways
     assert len(Expression.of(path, **ways[0]).pieces) == 2
