@@ -13,11 +13,12 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
-from grn_tvcs.expression.options import Options, keywords, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, quoted
 
 MOST_CONDITIONS = 6  # that are compared, in 15 pairs
@@ -82,7 +83,7 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
     if a.scale and b.scale and a.scale != b.scale:
         raise ValueError(
             f"the conditions must have one scale, but {names[0]} is read as {a.scale} and "
-            f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
+            f"{names[1]} as {b.scale}; give {option_name('scale')}"
         )
     refuse_different_scales(names, (a, b))
 
@@ -143,14 +144,14 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
     if not wanted and (alike := [n for n in chosen if lower.count(n.lower()) > 1]):
         raise sheet.error(
             f"conditions must not differ in case alone, found {joined(alike)}: write them alike, "
-            "or name those that are compared by --conditions",
+            f"or name those that are compared by {option_name('conditions')}",
             column=place,
         )
     if not 2 <= len(chosen) <= MOST_CONDITIONS:
         remedy = (
             "give the table of the other condition too, or another column"
             if len(chosen) < 2
-            else "name some of them by --conditions"
+            else f"name some of them by {option_name('conditions')}"
         )
         raise sheet.error(
             f"must name 2 to {MOST_CONDITIONS} conditions, found {len(chosen)}: {joined(chosen)}; "
@@ -178,8 +179,7 @@ def read_conditions(
     ValueError
         If the samples are cells with a file of pseudotimes, which has no such column.
     """
-    with keywords():
-        return conditions_in(data, column, wanted, Options.of(**options))
+    return conditions_in(data, column, wanted, Options.of(**options))
 
 
 def conditions_in(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, check_choice, names_of
+from tvcs_core.arguments import array_of, check_choice, names_of, option_name
 from tvcs_core.files.display import joined
 from tvcs_core.lazy import load
 
@@ -334,7 +334,7 @@ class Expression:
         if not self.series:
             raise ValueError(
                 "a perturbation ends within a series, but all samples are in steady state: leave "
-                "it out (--perturbed-until), or give a time (--time-column)"
+                f"it out, or give a time ({option_name('time_column')})"
             )
         on = self.times < time
         if on.all() or not on.any():

@@ -36,10 +36,10 @@ from grn_tvcs.expression.judge.series import (
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations

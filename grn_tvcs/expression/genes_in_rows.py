@@ -20,10 +20,11 @@ from grn_tvcs.expression.judge.samples import (
     samples_by_name,
 )
 from grn_tvcs.expression.missing_values import MARKS, are_words
-from grn_tvcs.expression.options import Options, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import OF_GENES
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.tables import Table, is_number

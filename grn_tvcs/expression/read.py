@@ -38,10 +38,10 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.join import join_files
 from grn_tvcs.expression.judge.roles import Roles
-from grn_tvcs.expression.options import Options, keywords, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import describe_value, option_name, option_words
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
 OF_TABLES = (*TAKES, "sheet", "samples_sheet")
@@ -86,12 +86,11 @@ def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[s
 
 def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
     """Read expression with options as words, an array too; see `Expression.of`."""
-    with keywords():
-        if is_array(data):
-            data, words = as_frame(data, words)
-        elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
-            raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
-        return read(data, Options.of(**words))
+    if is_array(data):
+        data, words = as_frame(data, words)
+    elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
+        raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
+    return read(data, Options.of(**words))
 
 
 def read(data: Any, options: Options) -> Expression:

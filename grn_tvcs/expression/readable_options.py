@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.read import read
 from tvcs_core import DataError
+from tvcs_core.arguments import on_command_line, option_words
 from tvcs_core.files.display import visible
 
 LISTS = ("ignore", "keep")  # options of which several add up
@@ -70,7 +71,9 @@ def readable_options(
 def command_of(paths: Sequence[str | Path], options: dict[str, Any], command: str = "check") -> str:
     """Write the command of `grn-tvcs` with these options."""
     files = [visible(shlex.quote(str(path))) for path in paths]  # uncut: the command is to be run
-    return " ".join(filter(None, ("grn-tvcs", command, *files, option_words(options))))
+    with on_command_line():
+        words = option_words(options)
+    return " ".join(filter(None, ("grn-tvcs", command, *files, words)))
 
 
 def _has_more(remedy: dict[str, Any], options: Options) -> bool:

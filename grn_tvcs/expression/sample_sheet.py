@@ -22,10 +22,11 @@ from grn_tvcs.expression.judge.roles import (
     series_places,
 )
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import did_you_mean, joined
 
 # What aligners, Picard and sequencers write behind the name of a sample.

@@ -28,10 +28,11 @@ from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, series_places
 from grn_tvcs.expression.judge.series import Samples, by_columns
-from grn_tvcs.expression.options import Options, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.errors import Remedies
 

@@ -13,10 +13,11 @@ from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, quoted
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")

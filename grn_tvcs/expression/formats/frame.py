@@ -19,7 +19,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import describe_value, option_words
 from tvcs_core.files.display import joined, quoted
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Frame(Grid):
             i = int(wrong[0])
             raise self.error(
                 f"must be a number, found {quoted(str(column.iloc[i]))}; if the column is no gene, "
-                f"give ignore=[{self.heads[j]!r}]",
+                f"give {option_words({'ignore': self.heads[j]})}",
                 int(places[i]),
                 j,
             )
@@ -218,11 +218,12 @@ def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
     if why is None and str(index.name or "").lower() not in LABELS:
         why = are_samples(heads, rows)
     if why:
+        turn = {"genes_in_rows": True}
         raise DataError(
-            f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
+            f"its index seems to name genes, for {why}: give {option_words(turn)}, or name it "
             "'sample' (frame.rename_axis('sample')) if it names samples",
             path=FRAME,
-            remedies=[{"genes_in_rows": True}],
+            remedies=[turn],
         )
 
 

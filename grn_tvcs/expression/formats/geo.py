@@ -14,8 +14,9 @@ from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import Table, read_table

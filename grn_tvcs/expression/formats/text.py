@@ -13,9 +13,9 @@ from pathlib import Path
 
 from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
-from grn_tvcs.expression.options import option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
-from grn_tvcs.expression.options import Options, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, quoted
 
 IGNORED = "(not used)"

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
-from grn_tvcs.expression.options import REPLICATES, option_name, option_words
+from grn_tvcs.expression.options import REPLICATES
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, unquoted
 
 Times = NDArray[np.float64]
@@ -318,7 +319,7 @@ def _labels_of_groups(samples: Samples) -> list[str]:
 
 
 def warn_of_conditions(samples: Samples, series: Series) -> None:
-    """Warn of replicated conditions in one network, unless --series-column asks for that."""
+    """Warn of replicated conditions in one network, unless `series_column` asks for that."""
     place = samples.roles.place("condition")
     if place is None or place not in samples.roles.labels or samples.roles.options.series_column:
         return

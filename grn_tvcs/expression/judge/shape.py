@@ -11,9 +11,9 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, OF_IDS, SERIES
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import is_number
 

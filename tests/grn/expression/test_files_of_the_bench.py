@@ -407,7 +407,9 @@ def test_a_strain_of_no_gene_or_of_several_is_refused(name, write):
         with pytest.warns(UserWarning, match="ΔB as b"):
             assert set(read_steady_states(knockouts=path).changed) == {"b", "B_1"}
         return
-    with pytest.raises(DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*--wildtype"):
+    with pytest.raises(
+        DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*own, wildtype"
+    ):
         read_steady_states(knockouts=path)
     two = write("strain,lexA,LexA\nΔlexa,0,1\n", "two.csv")
     with pytest.raises(DataError, match="found 'Δlexa'"):
