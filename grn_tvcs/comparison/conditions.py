@@ -19,7 +19,7 @@ from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_name, option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 MOST_CONDITIONS = 6  # that are compared, in 15 pairs
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
@@ -48,7 +48,7 @@ def with_common_genes(
         _refuse_two_scales(names, a, b)
         return a, b, ()
     note = (
-        f"{len(common)} genes are in both conditions; removed: "
+        f"{plural(len(common), 'gene is', 'genes are')} in both conditions; removed: "
         f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
         f"{cased}"
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.arguments import array_of, check_choice, names_of, option_name
-from tvcs_core.files.display import joined
+from tvcs_core.files.display import joined, plural
 from tvcs_core.lazy import load
 
 SCALES = ("levels", "log", "counts")
@@ -218,7 +218,7 @@ class Expression:
         times = f"{self.times.min():g} to {self.times.max():g}, " if self.series else ""
         known = "not known" if on is None else f"on in {on.sum()} samples"
         facts = {
-            f"Expression of {len(self.genes)} genes": describe_samples(self),
+            f"Expression of {plural(len(self.genes), 'gene')}": describe_samples(self),
             "times": f"{times}{spacing(self)}",
             "scale": scale,
             "perturbation": known if self.series else "none, all samples are in steady state",
@@ -375,7 +375,7 @@ def write_expression(expression: Expression, path: str | Path) -> None:
 
 def describe_samples(expression: Expression, kind: str = "series") -> str:
     """Describe the numbers of samples, of series, and of samples in steady state."""
-    n_rest = f"{expression.n_steady} steady-state samples"
+    n_rest = plural(expression.n_steady, "steady-state sample")
     if not expression.series:
         return n_rest
     samples = f"{len(expression.times)} samples in {expression.n_series} {kind}"

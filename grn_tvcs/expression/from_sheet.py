@@ -40,7 +40,7 @@ from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
@@ -253,5 +253,7 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
+    warn_user(
+        f"{sheet.path}: left out {plural(len(gone), 'gene')} without any value: {joined(gone)}"
+    )
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

@@ -27,7 +27,7 @@ from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import did_you_mean, joined
+from tvcs_core.files.display import did_you_mean, joined, plural
 
 # What aligners, Picard and sequencers write behind the name of a sample.
 ENDING = re.compile(
@@ -84,7 +84,7 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
     _check_samples(samples, kinds, labels, rows, levels.path)
     names = samples.cells(kinds.index("sample"))
     if spare := [sample for sample in rows if sample not in set(names)]:
-        warn_user(f"{levels.path}: left out {len(spare)} samples: {joined(spare)}")
+        warn_user(f"{levels.path}: left out {plural(len(spare), 'sample')}: {joined(spare)}")
     made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
     made = made.behind(
         [Column(name, j, sample_sheet=samples) for j, name in enumerate(samples.heads)]
@@ -132,8 +132,8 @@ def _name_samples_as_levels(samples: Sheet, place: int, rows: dict[str, int], pa
         return samples
     one = min(renamed)
     warn_user(
-        f"{path}: {len(renamed)} samples were found by their names without folder, ending, case "
-        f"and marks: {one} is {renamed[one]}"
+        f"{path}: {plural(len(renamed), 'sample was', 'samples were')} found by name without "
+        f"folder, ending, case and marks: {one} is {renamed[one]}"
     )
     columns = list(samples.columns)
     columns[place] = replace(columns[place], texts=texts, sample_sheet=None)

@@ -26,14 +26,21 @@ from grn_tvcs.expression.formats.cells import (
 )
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, series_places
+from grn_tvcs.expression.judge.roles import (
+    IGNORED,
+    PART,
+    Roles,
+    kinds_of,
+    series_places,
+    unknown_name,
+)
 from grn_tvcs.expression.judge.series import Samples, by_columns
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_name, option_words
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.errors import Remedies
 
 RAW = "raw"
@@ -353,7 +360,7 @@ def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
             "not reached"
         )
         warn_user(
-            f"{obs.path}: left out {n_out} samples without a time in {obs.heads[place]}"
+            f"{obs.path}: left out {plural(n_out, 'sample')} without a time in {obs.heads[place]}"
             f"{far if is_far.any() else ''}"
         )
     if np.isnan(times).all():
@@ -371,11 +378,8 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     columns = {name.lower() for name in data.columns("obs")}
     wanted = tuple(name for name in data.options.ignore if name.lower() not in columns)
     if strangers := sorted(set(wanted) - set(genes)):
-        known = [*data.columns("obs"), *genes]
-        raise data.error(
-            f"has neither a column of obs nor a gene {quoted(strangers[0])} for "
-            f"{option_name('ignore')}{did_you_mean(strangers[0], known)}"
-        )
+        known, kind = [*data.columns("obs"), *genes], "neither a column of obs nor a gene"
+        raise unknown_name(data.path, kind, strangers[0], "ignore", known)
     return wanted
 
 

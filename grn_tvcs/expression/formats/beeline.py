@@ -18,7 +18,7 @@ from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -98,8 +98,8 @@ def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
             raise clocks.error(what, 0, j, remedies=[way])
     if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
         warn_user(
-            f"{clocks.path}: left out {n} pseudotimes that are infinite, as they are where a cell "
-            "is not reached"
+            f"{clocks.path}: left out {plural(n, 'infinite pseudotime')}, as of a cell that is not "
+            "reached"
         )
     return clocks.numbers(columns, marks=MARKS | INFINITE)
 

@@ -20,7 +20,7 @@ from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.steady_states import DOWN, OUT, UP, WILD_TYPE, SteadyStates
 from grn_tvcs.expression.user_warnings import warn_user, without_warnings
 from tvcs_core.arguments import option_name
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.tables import is_number
 
 # How strains are called after the gene that was changed: ΔlexA, lexA_KO_rep1, lexA::kan, WT 2.
@@ -188,13 +188,12 @@ def _changed(
 def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None]) -> None:
     pairs = list(zip(names, changed, strict=True))
     if read := [f"{name} as {gene}" for name, gene in pairs if gene and name != gene]:
-        were = "was" if len(read) == 1 else "were"
         warn_user(
-            f"{path}: of {len(names)} names {len(read)} {were} read as the gene that was changed: "
-            f"{joined(read)}"
+            f"{path}: of {len(names)} names {plural(len(read), 'was', 'were')} read as the gene "
+            f"that was changed: {joined(read)}"
         )
     if wild := [name for name, gene in pairs if gene == WILD_TYPE]:
-        rows = "1 row is" if len(wild) == 1 else f"{len(wild)} rows are"
+        rows = plural(len(wild), "row is", "rows are")
         warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
 
 

@@ -21,7 +21,7 @@ from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
@@ -68,7 +68,7 @@ def genes_by_name(columns: Names, *, has_time: bool = False) -> Flags:
     if is_control.any() and not is_control.all():
         controls = columns.at(is_control)
         warn_user(
-            f"{columns.path}: left out {len(controls)} controls, which are no genes: "
+            f"{columns.path}: left out {plural(len(controls), 'control probe')}, no genes: "
             f"{joined(controls)}"
         )
     else:

@@ -19,7 +19,7 @@ from grn_tvcs.expression.options import REPLICATES
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_name, option_words
-from tvcs_core.files.display import joined, unquoted
+from tvcs_core.files.display import joined, plural, unquoted
 
 Times = NDArray[np.float64]
 UNITS_APART = 24.0  # hours of a day, the least ratio of usual units of time
@@ -133,7 +133,7 @@ def _pieces(samples: Samples, block: list[int]) -> list[list[int]]:
     if again == falls:
         return falls
     if len({frozenset(times[i] for i in piece) for piece in again}) == 1:
-        n = "one series" if len(again) == 1 else f"{len(again)} series"
+        n = plural(len(again), "series", "series")
         warn_user(
             f"{samples.sheet.path}: times are out of order ({_listed(samples, block)}), and none "
             f"comes twice: read as {n}, sorted by time"
@@ -182,8 +182,8 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     if alone:
         lines = joined([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
-            f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
-            f"can go with ({lines}): their time has more replicates than all others"
+            f"{samples.sheet.path}: left out {plural(len(alone), 'sample')} that no sample of "
+            f"another time can go with ({lines}): their time has more replicates than all others"
         )
     return {i: made[i] for i in sorted(made) if i not in set(alone)}
 

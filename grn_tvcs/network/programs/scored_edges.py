@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.network.programs.edge_list import SCORE, SIGNED, EdgeList, open_edges
 from grn_tvcs.network.programs.signs import SHOWN, sign_of
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import Table, is_number
 
 MAY_BE_SIGNED = ("edgeweight", "weight")  # signed scores if any of them is below 0
@@ -106,5 +106,7 @@ def unread(edges: EdgeList, signs: Sequence[str]) -> list[str]:
             )
     if signs:
         found = joined(dict.fromkeys(signs))
-        sentences.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
+        sentences.append(
+            f"{plural(len(signs), 'sign counts', 'signs count')} as ?: {found}; a sign is {SHOWN}"
+        )
     return sentences

@@ -33,7 +33,7 @@ def test_a_sheet_tells_time_and_series_of_the_samples(write, text, turned):
 
 def test_a_sheet_without_series_is_one_series(write):
     sheet = write("sample\ttime\ns3\t2\ns1\t1\ns2\t0\n", "s.tsv")
-    with pytest.warns(UserWarning, match="left out 1 samples: s4"):
+    with pytest.warns(UserWarning, match="left out 1 sample: s4"):
         found = Expression.of(write(LEVELS), samples=sheet)
     assert found.series == ("1", "1", "1")
     assert found.values[:, 0].tolist() == [3, 1, 5]
@@ -365,7 +365,7 @@ def test_feature_counts_are_read_as_they_are(tmp_path):
     command = '# Program:featureCounts v2.0.6; Command:"featureCounts" "-a" "x.gtf"'
     (tmp_path / "counts.txt").write_text("\n".join([command, head, *rows]) + "\n")
     (tmp_path / "sheet.csv").write_text("sample,time\nc_0,0\nc_2,2\nc_6,6\n")
-    with pytest.warns(UserWarning, match=r"left out Chr|found by their names") as message:
+    with pytest.warns(UserWarning, match=r"left out Chr|found by name") as message:
         found = Expression.of(
             tmp_path / "counts.txt", samples=tmp_path / "sheet.csv", genes_in_rows=True
         )

@@ -125,7 +125,7 @@ def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
 
 def test_the_sample_that_no_other_goes_with_is_left_out(write):
     path = write(UNPAIRED + "0,9,9\n", "x.csv")
-    with pytest.warns(UserWarning, match=r"left out 1 samples .* \(line 10\)"):
+    with pytest.warns(UserWarning, match=r"left out 1 sample .* \(line 10\)"):
         assert len(Expression.of(path, replicates="unpaired").values) == 8
 
 
@@ -173,7 +173,7 @@ def test_names_of_samples_in_a_sheet_match_without_folder_ending_case_and_marks(
     ]
     table = turned(levels(rng, 1), names)
     sheet = write("sample,time\n" + "".join(f"{t}h_r1,{t}\n" for t in TIMES), "s.csv")
-    with pytest.warns(UserWarning, match="5 samples were found by their names without folder"):
+    with pytest.warns(UserWarning, match="5 samples were found by name without folder"):
         found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [*TIMES]
     two = table.rename(columns={"24h_r1": "0H.r1"})

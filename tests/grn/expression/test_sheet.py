@@ -63,7 +63,7 @@ def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(write):
 def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(write):
     levels = write("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
     result = write("sample,time\ns1,0\ns2,1\n", "s.csv")
-    with pytest.warns(UserWarning, match="left out 1 samples: s3"):
+    with pytest.warns(UserWarning, match="left out 1 sample: s3"):
         found = Expression.of(levels, samples=result, genes_in_rows=True)
     assert found.values.tolist() == [[1, 3], [2, 5]]
 
