@@ -28,6 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
+from tvcs_core.arguments import option_name
 
 # Decision 18.
 MAX_FOLDS = 10
@@ -49,7 +50,7 @@ def split_for_folds(expression: Expression) -> Expression:
     if not pieces:
         raise ValueError(
             "the number of edges can only be chosen with time series, but all samples are "
-            "in steady state; give a number instead (--max-edges N)"
+            f"in steady state; give a number instead ({option_name('max_edges')})"
         )
     if len(pieces) >= MIN_SERIES:
         return expression

@@ -1,16 +1,24 @@
-"""Checks of the arguments of public functions: errors name the argument and its value."""
+"""Arguments of public functions: checks that name them, and their names in messages.
+
+Messages write options as keywords of Python, but on the command line as there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import quoted, unquoted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
 
 
 class Help(NamedTuple):
@@ -140,3 +148,45 @@ def describe_value(value: object) -> str:
         return f"an array of {value.dtype} with the shape {value.shape}"
     is_short = value is None or isinstance(value, str | bytes | int | float)
     return quoted(value) if is_short else type(value).__name__
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Write options as on the command line while the context lasts."""
+    before = _ON_COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _ON_COMMAND_LINE.reset(before)
+
+
+def option_name(name: str) -> str:
+    """Write the name of an option, as on the command line or as a keyword."""
+    return f"--{name.replace('_', '-')}" if _ON_COMMAND_LINE.get() else name
+
+
+def option_words(options: Mapping[str, Any]) -> str:
+    """Write options with their values, as on the command line or as keywords.
+
+    Examples
+    --------
+    >>> option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
+    "genes_in_rows=True, series_column=['donor', 'my dose']"
+    >>> with on_command_line():
+    ...     option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
+    "--genes-in-rows --series-column donor --series-column 'my dose'"
+    """
+    if not _ON_COMMAND_LINE.get():
+        return ", ".join(f"{name}={_literal(value)}" for name, value in options.items())
+    words = []
+    for name, value in options.items():
+        option = option_name(name)
+        for one in value if isinstance(value, tuple | list) else (value,):
+            words += [option] if one is True else [option, shlex.quote(unquoted(str(one)))]
+    return " ".join(words)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return repr(value[0] if len(value) == 1 else list(value))
+    return repr(value)

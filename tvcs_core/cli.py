@@ -12,7 +12,7 @@ import typer
 from tvcs_core.command.options import NOT_RECORDED, file_option, program, recorded, with_options
 from tvcs_core.command.results import refuse_file, write_with_record
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, run
-from tvcs_core.files.display import did_you_mean
+from tvcs_core.files.display import did_you_mean, plural
 from tvcs_core.files.extras import DATA_SETS, write_data_set
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def project(given: ProjectOptions) -> None:
         names = [rows_named or range(shape[0]), cols_named or range(shape[1])]
         write_whole(given.table, lambda path: _write_entries(path, kept, *names))
     write_with_record(given.out, projection.save, record)
-    entries = "1 entry" if kept.nnz == 1 else f"{kept.nnz} entries"
+    entries = plural(kept.nnz, "entry", "entries")
     typer.echo(f"objective  {projection.objective!r} in {entries}")
     typer.echo(f"gap        {projection.gap!r}")
     typer.echo(f"time       {seconds:.3g} s")
@@ -186,7 +186,7 @@ def data(
         raise ValueError(f"NAME must be one of {', '.join(DATA_SETS)}, found {unknown!r}{hint}")
     for name in names or DATA_SETS:
         new = len(list(write_data_set(name, out)))
-        typer.echo(f"{out / name}: {f'{new} files' if new else 'already there'}")
+        typer.echo(f"{out / name}: {plural(new, 'file') if new else 'already there'}")
 
 
 @app.command()

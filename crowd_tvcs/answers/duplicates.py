@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.checked_rows import CheckedRows
 from crowd_tvcs.answers.coded import first_duplicate
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.tables import Table
 
 DUPLICATE_RULES = ("first", "last", "majority")
@@ -151,7 +151,7 @@ def deduplicate(table: Table, checked: CheckedRows, duplicates: str | None = Non
 def describe_duplicates(pairs: int, answers: int, duplicates: str, examples: str) -> str:
     """Describe the number of duplicate pairs, and which answers were kept."""
     return (
-        f"{pairs} pair{'s' if pairs > 1 else ''} answered more than once, {answers} answers: kept "
+        f"{plural(pairs, 'pair')} answered more than once, {answers} answers: kept "
         f"the {duplicates} of each ({examples}{'; ...' if pairs > EXAMPLES else ''})"
     )
 

@@ -27,6 +27,7 @@ from crowd_tvcs.campaign.tasks import (
     openness,
     task_posterior,
 )
+from tvcs_core.files.display import plural
 
 RENEWED, NOTHING_LEFT = "their open lease, renewed", "no task is left for this worker"
 
@@ -124,7 +125,9 @@ def offer(
     _take(connection, settings, who, chosen, left, now)
     has_classes = kind_of(settings).has_classes
     reason = (
-        why(left, chosen.confidence) if has_classes else f"{chosen.slots} workers have it so far"
+        why(left, chosen.confidence)
+        if has_classes
+        else f"{plural(chosen.slots, 'worker has', 'workers have')} it so far"
     )
     return NextTask(chosen.name, reason, expires)
 

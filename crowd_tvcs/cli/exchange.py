@@ -188,7 +188,7 @@ def import_answers(given: ImportOptions) -> None:
         print_message(f"{plural(len(found.gold), 'gold label')} written to {out / 'gold.csv'}")
     if found.skipped:
         print_message(
-            f"warning: {len(found.skipped)} answers are skipped as bad, listed in "
+            f"warning: skipped {plural(len(found.skipped), 'bad answer')}, listed in "
             f"{out / 'skipped.csv'}; the first: {found.skipped[0]}"
         )
     if found.left_out:

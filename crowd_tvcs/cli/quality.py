@@ -30,6 +30,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -193,7 +194,8 @@ def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple
     found = suggest_gold_tasks(answers, gold, skill, count)
     if len(found) < count:
         print_message(
-            f"only {len(found)} tasks have answers and no known label, {count} were requested"
+            f"only {plural(len(found), 'task has', 'tasks have')} answers and no known label, "
+            f"{count} requested"
         )
     return found
 

@@ -161,7 +161,9 @@ class DeferredTasks:
         """
         found = self.models.held_out_gold
         if not self.models.is_fitted:
-            return f"only {found.truth.size} gold tasks validate it"
+            return (
+                f"only {plural(found.truth.size, 'gold task validates', 'gold tasks validate')} it"
+            )
         if np.unique(found.truth).size == 1:
             return "all gold has one class, so errors on other classes cannot be estimated"
         return describe_miscalibration(found.compared())
@@ -223,7 +225,7 @@ class DeferredTasks:
         few = int(np.median(np.where(needed < 0, self.most + 1, needed)))
         target = f"{self.target:g}".removeprefix("0")
         if few > self.most:
-            most = "1 person does" if self.most == 1 else f"{self.most} people do"
+            most = plural(self.most, "person does", "people do")
             return f"{out}, and {most} not raise it to {target}"
         if few == 0:
             if not doubt and (sure := describe_miscalibration(self.confident_on_gold)):

@@ -160,15 +160,15 @@ def router(served: Served) -> APIRouter:
         state = campaign.state()
         given: dict[str, Any] = {"method": None, "min_gain": None, "time_limit": PLANNING_SECONDS}
         found = propose(state, labels=labels, quick=True, **given)
-        title = f"A round of {labels} labels"
+        title = f"A round of {plural(labels, 'label')}"
         if not state.kind.has_classes:
-            message = f"{len(found.pairs)} pairs: {found.reason}. No task was issued."
+            message = f"{plural(len(found.pairs), 'pair')}: {found.reason}. No task was issued."
             return served.page("result.html.j2", title=title, message=message)
         words = "" if found.forecast is None else f"{found.forecast}."
         forecast = f" {words[:1].upper()}{words[1:]}".rstrip()
         message = (
-            f"{len(found.pairs)} labels are worth their price: with them and the pending ones, "
-            f"expected accuracy rises from {state.expected_accuracy:.2%} to "
+            f"{plural(len(found.pairs), 'label is', 'labels are')} worth the price: with these and "
+            f"the pending ones, expected accuracy rises from {state.expected_accuracy:.2%} to "
             f"{found.expected_accuracy:.2%}.{forecast} No task was issued."
         )
         return served.page("result.html.j2", title=title, message=message)

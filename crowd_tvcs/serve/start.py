@@ -176,7 +176,7 @@ def serve(
     """
     texts = read_texts(language)
     if lacking_texts := missing(texts):
-        print_message(f"{language} lacks {len(lacking_texts)} texts, which are English")
+        print_message(f"{language} lacks {plural(len(lacking_texts), 'text')}, in English here")
     with _campaign(store) as campaign:
         accounts = () if operators is None else tuple(read_accounts(operators))
         password = "" if accounts else _password(password_file)
@@ -214,7 +214,8 @@ def serve(
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
-                    print_message(f"{lacking} tasks have no content, so their names are shown")
+                    tasks = plural(lacking, "task has", "tasks have")
+                    print_message(f"{tasks} no content: the name is shown instead")
             if is_gold:
                 _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")

@@ -73,7 +73,7 @@ class CalibrationBin:
     @property
     def labels_text(self) -> str:
         """The number of labels in words."""
-        return "1 label" if self.labels == 1 else f"{self.labels or 'all'} labels"
+        return plural(self.labels or "all", "label")
 
     @property
     def is_miscalibrated(self) -> bool:

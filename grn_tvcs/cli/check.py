@@ -12,7 +12,7 @@ from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, print_message, print_text
 from tvcs_core.command.standard_input import files_of
-from tvcs_core.files.display import unquoted
+from tvcs_core.files.display import plural, unquoted
 
 FIRST, LAST = 5, 2  # genes
 MOST_SHOWN = 12  # series
@@ -70,7 +70,8 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
         for options, data in readable_options(files, error, given.layout):
             n = data.n_series
             series = f"{n} series" if n else "all in steady state"
-            found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
+            n_genes, n_samples = len(data.genes), len(data.levels)
+            found = f"{plural(n_genes, 'gene')}, {plural(n_samples, 'sample')}, {series}"
             command = command_of(given.expression, options.given())
             ways[f"this reads it ({found}): {command}"] = None
         for way in ways:

@@ -23,6 +23,7 @@ from tvcs_core.command.options import (
 )
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -244,7 +245,9 @@ def _finished(given: CompareOptions) -> None:
         out.table("differences.tsv", header, rows)
         out.text("report.html", page)
     counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
-    print_message(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
+    print_message(
+        ", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {plural(len(rows), 'edge')}"
+    )
     for sentence in sentences:
         print_message(sentence)
     print_message(f"open {given.out / 'report.html'}")

@@ -9,6 +9,7 @@ import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, file_of_genes
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import plural
 
 
 @guarded
@@ -44,9 +45,11 @@ def convert(
     network = read_network(edges, None if listed is None else read_genes(listed))
     write_whole(out, lambda path: write_network(network, path, to))
     named = " that EDGES names" if listed is None else ""
-    print_message(f"{len(network.genes)} genes{named} written to {out}")
+    print_message(f"{plural(len(network.genes), 'gene')}{named} written to {out}")
     if to in LEFT_OUT:
         print_message(f"{to} has no place for {LEFT_OUT[to]}")
     undirected = [edge for edge in network.edges(selected_only=True) if edge.undirected]
     if to in ONE_WAY and undirected:
-        print_message(f"of {len(undirected)} edges the direction is not known: {to} has it one way")
+        print_message(
+            f"of {plural(len(undirected), 'edge')} the direction is not known: {to} has it one way"
+        )

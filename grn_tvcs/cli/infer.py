@@ -11,6 +11,7 @@ from tvcs_core.command.options import with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.command.standard_input import files_of, shown
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -98,8 +99,11 @@ def _about(data: Expression, method: str) -> str:
     from grn_tvcs.report.methods_text import describe_values
 
     on = data.perturbed
-    facts = [f"{len(data.genes)} genes, {describe_samples(data)}", describe_values(data, method)]
+    genes = plural(len(data.genes), "gene")
+    facts = [f"{genes}, {describe_samples(data)}", describe_values(data, method)]
     if data.series:
-        known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
+        known = (
+            "perturbation not known" if on is None else f"{plural(on.sum(), 'sample')} perturbed"
+        )
         facts.append(known)
     return "; ".join(facts)

@@ -48,7 +48,7 @@ class InferenceResults:
                 recorded(given) | {"seed": given.seed},
             ),
             scores=scores[0] if scores else None,
-            left_out=() if reference is None else reference.describe(),
+            left_out=() if reference is None else reference.remarks,
             count=count,
             edges_file=given.edges_file,
             top=given.top,

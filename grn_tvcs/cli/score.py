@@ -10,7 +10,7 @@ import typer
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import guarded, print_message
-from tvcs_core.files.display import joined
+from tvcs_core.files.display import joined, plural
 from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _as_table(scores: Scores) -> str:
     lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
     lines += [
         "",
-        f"cut {scores.cut}: {scores.n_selected} edges, {scores.n_found} of them true; "
+        f"cut {scores.cut}: {plural(scores.n_selected, 'edge')}, {scores.n_found} of them true; "
         f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
         f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
         "F is the harmonic mean of SN and SP, as in the paper; F1 is that of precision and SN",

@@ -17,7 +17,7 @@ from grn_tvcs.comparison.permutations import (
     ALPHA,
     describe_design,
 )
-from tvcs_core.files.display import joined, summary
+from tvcs_core.files.display import joined, plural, summary
 from tvcs_core.lazy import load
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Comparison:
                 f"The conditions differ ({series}; {test}), but no edge reaches a false discovery "
                 f"rate of {self.fdr:g}."
             )
-        edges = "1 edge differs" if n == 1 else f"{n} edges differ"
+        edges = plural(n, "edge differs", "edges differ")
         return (
             f"{edges}: {', '.join(kinds)}, at a false discovery rate of "
             f"{self.significant[-1].false_discovery:.2g} ({series}; {test})."
@@ -193,7 +193,7 @@ class Comparison:
         found = [name for name, _, false, _ in rows if float(false) <= self.fdr]
         if not found:
             return f"No gene has a false discovery of {self.fdr:g} or less."
-        genes = "1 gene has" if len(found) == 1 else f"{len(found)} genes have"
+        genes = plural(len(found), "gene has", "genes have")
         return f"{genes} a false discovery of {self.fdr:g} or less: {joined(found)}."
 
     def describe_power(self) -> str:

@@ -13,12 +13,13 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
-from grn_tvcs.expression.options import Options, keywords, may_read, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.arguments import option_name, option_words
+from tvcs_core.files.display import joined, plural, quoted
 
 MOST_CONDITIONS = 6  # that are compared, in 15 pairs
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
@@ -47,7 +48,7 @@ def with_common_genes(
         _refuse_two_scales(names, a, b)
         return a, b, ()
     note = (
-        f"{len(common)} genes are in both conditions; removed: "
+        f"{plural(len(common), 'gene is', 'genes are')} in both conditions; removed: "
         f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
         f"{cased}"
     )
@@ -82,7 +83,7 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
     if a.scale and b.scale and a.scale != b.scale:
         raise ValueError(
             f"the conditions must have one scale, but {names[0]} is read as {a.scale} and "
-            f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
+            f"{names[1]} as {b.scale}; give {option_name('scale')}"
         )
     refuse_different_scales(names, (a, b))
 
@@ -143,14 +144,14 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
     if not wanted and (alike := [n for n in chosen if lower.count(n.lower()) > 1]):
         raise sheet.error(
             f"conditions must not differ in case alone, found {joined(alike)}: write them alike, "
-            "or name those that are compared by --conditions",
+            f"or name those that are compared by {option_name('conditions')}",
             column=place,
         )
     if not 2 <= len(chosen) <= MOST_CONDITIONS:
         remedy = (
             "give the table of the other condition too, or another column"
             if len(chosen) < 2
-            else "name some of them by --conditions"
+            else f"name some of them by {option_name('conditions')}"
         )
         raise sheet.error(
             f"must name 2 to {MOST_CONDITIONS} conditions, found {len(chosen)}: {joined(chosen)}; "
@@ -178,8 +179,7 @@ def read_conditions(
     ValueError
         If the samples are cells with a file of pseudotimes, which has no such column.
     """
-    with keywords():
-        return conditions_in(data, column, wanted, Options.of(**options))
+    return conditions_in(data, column, wanted, Options.of(**options))
 
 
 def conditions_in(
@@ -202,13 +202,11 @@ def conditions_in(
     few = [name for name, part in parts.items() if part.n_series == 1]
     if few and likely:
         first, *_ = likely.values()
-        raise may_read(
-            DataError(
-                f"a condition must have at least {MIN_SERIES} series, but {few[0]} has 1; if "
-                f"{joined(likely)} tells series apart, as of donors, give {option_words(first)}",
-                path=str(data) if isinstance(data, str | Path) else "the data",
-            ),
-            *likely.values(),
+        raise DataError(
+            f"a condition must have at least {MIN_SERIES} series, but {few[0]} has 1; if "
+            f"{joined(likely)} tells series apart, as of donors, give {option_words(first)}",
+            path=str(data) if isinstance(data, str | Path) else "the data",
+            remedies=likely.values(),
         )
     return parts
 

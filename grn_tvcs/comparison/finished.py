@@ -16,7 +16,7 @@ from grn_tvcs.comparison.conditions import MIN_COMMON_GENES
 from grn_tvcs.network.edge_files import read_network
 from grn_tvcs.network.network import Network
 from tvcs_core import DataError
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import read_text
 
 RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
@@ -122,7 +122,8 @@ def compare_edges(
         )
     remarks = [NO_SERIES]
     if len(common) < max(map(len, genes)):
-        remarks.append(f"{len(common)} genes are in both, of {len(genes[0])} and {len(genes[1])}.")
+        both = plural(len(common), "gene is", "genes are")
+        remarks.append(f"{both} in both, of {len(genes[0])} and {len(genes[1])}.")
     header = ["regulator", "target", "kind"]
     header += [f"{name}_{side}" for name in ("sign", "score", "confidence") for side in "ab"]
     return header, _rows(first.network, second.network, common), remarks

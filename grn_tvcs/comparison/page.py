@@ -8,6 +8,7 @@ from grn_tvcs.comparison.permutations import ALPHA
 from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
 from grn_tvcs.comparison.several import Comparisons
 from tvcs_core.command.results import Results
+from tvcs_core.files.display import plural
 from tvcs_core.files.page import fill_page
 
 # Rows of the tables of the report.
@@ -100,7 +101,7 @@ def methods_paragraph(comparison: Comparison) -> str:
         f"{comparison.global_p_value:.2g}{_corrected(comparison)}. The probability that an "
         "edge differs, and the false discovery rate, are predictions of a model trained on "
         "simulated pairs of networks; "
-        f"{len(comparison.significant)} edges had a false discovery rate of at most "
+        f"{plural(len(comparison.significant), 'edge')} had a false discovery rate of at most "
         f"{comparison.fdr:g}. Intervals are {round(100 * INTERVAL)} % jackknife intervals over "
         "series."
     )

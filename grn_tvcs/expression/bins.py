@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, is_even
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.arguments import check_number, check_type
+from tvcs_core.arguments import check_number, check_type, option_name, option_words
 
 AUTO, OFF = "auto", "off"
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
@@ -75,7 +75,7 @@ def prepared(
         return settled
     averaged = _averaged(settled, numbers)
     if isinstance(bins, str):
-        warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
+        warn_user(f"{averaged.notes[-1]} Give {option_words({'bins': OFF})} to use each by itself.")
     return on_scale(averaged)
 
 
@@ -91,8 +91,9 @@ def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None
     numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
     if not numbers:
         raise ValueError(
-            "bins lie along time, but all samples are in steady state: leave bins out "
-            "(--bins), or give the times of the cells (--time-column, --pseudotime)"
+            "bins lie along time, but all samples are in steady state: leave "
+            f"{option_name('bins')} out, or give the times of the cells "
+            f"({option_name('time_column')}, {option_name('pseudotime')})"
         )
     return numbers
 

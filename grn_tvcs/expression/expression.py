@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, check_choice, names_of
-from tvcs_core.files.display import joined
+from tvcs_core.arguments import array_of, check_choice, names_of, option_name
+from tvcs_core.files.display import joined, plural
 from tvcs_core.lazy import load
 
 SCALES = ("levels", "log", "counts")
@@ -218,7 +218,7 @@ class Expression:
         times = f"{self.times.min():g} to {self.times.max():g}, " if self.series else ""
         known = "not known" if on is None else f"on in {on.sum()} samples"
         facts = {
-            f"Expression of {len(self.genes)} genes": describe_samples(self),
+            f"Expression of {plural(len(self.genes), 'gene')}": describe_samples(self),
             "times": f"{times}{spacing(self)}",
             "scale": scale,
             "perturbation": known if self.series else "none, all samples are in steady state",
@@ -334,7 +334,7 @@ class Expression:
         if not self.series:
             raise ValueError(
                 "a perturbation ends within a series, but all samples are in steady state: leave "
-                "it out (--perturbed-until), or give a time (--time-column)"
+                f"it out, or give a time ({option_name('time_column')})"
             )
         on = self.times < time
         if on.all() or not on.any():
@@ -375,7 +375,7 @@ def write_expression(expression: Expression, path: str | Path) -> None:
 
 def describe_samples(expression: Expression, kind: str = "series") -> str:
     """Describe the numbers of samples, of series, and of samples in steady state."""
-    n_rest = f"{expression.n_steady} steady-state samples"
+    n_rest = plural(expression.n_steady, "steady-state sample")
     if not expression.series:
         return n_rest
     samples = f"{len(expression.times)} samples in {expression.n_series} {kind}"

@@ -36,11 +36,11 @@ from grn_tvcs.expression.judge.series import (
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
-from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.arguments import option_words
+from tvcs_core.files.display import joined, plural, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
@@ -160,14 +160,12 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
             continue
         remedies = roles.more_series(j), {"ignore": (head,)}
         series, none = map(option_words, remedies)
-        raise may_read(
-            sheet.error(
-                f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
-                f"series apart, give {series}, and if the column is no gene, {none}",
-                0,
-                j,
-            ),
-            *remedies,
+        raise sheet.error(
+            f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
+            f"series apart, give {series}, and if the column is no gene, {none}",
+            0,
+            j,
+            remedies=remedies,
         )
 
 
@@ -180,14 +178,12 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
     for j in genes:
         if not header[j]:
             without = {"ignore": (str(j + 1),)}
-            raise may_read(
-                sheet.error(
-                    "a gene must have a name, found an empty cell; if the column is none, give "
-                    f"{option_words(without)}",
-                    HEAD,
-                    j,
-                ),
-                without,
+            raise sheet.error(
+                "a gene must have a name, found an empty cell; if the column is none, give "
+                f"{option_words(without)}",
+                HEAD,
+                j,
+                remedies=[without],
             )
     names = [header[j] for j in genes]
     if twice := describe_repeated("gene names", names):
@@ -197,13 +193,11 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
         )
         if any(map(CLOCK.fullmatch, sheet.cells(0))):
             turn = {"genes_in_rows": True}
-            raise may_read(
-                sheet.error(
-                    f"{twice}; a row of times stands below, so they seem to be samples: give "
-                    f"{option_words(turn)}",
-                    row=HEAD,
-                ),
-                turn,
+            raise sheet.error(
+                f"{twice}; a row of times stands below, so they seem to be samples: give "
+                f"{option_words(turn)}",
+                row=HEAD,
+                remedies=[turn],
             )
         if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
@@ -259,5 +253,7 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
+    warn_user(
+        f"{sheet.path}: left out {plural(len(gone), 'gene')} without any value: {joined(gone)}"
+    )
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

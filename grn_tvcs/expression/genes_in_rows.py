@@ -12,7 +12,7 @@ import numpy as np
 from grn_tvcs.expression.clock import repeats_in_header, repeats_note, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
-from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of
+from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of, unknown_name
 from grn_tvcs.expression.judge.samples import (
     MOST_LOOKED_AT,
     refuse_two_units,
@@ -20,14 +20,15 @@ from grn_tvcs.expression.judge.samples import (
     samples_by_name,
 )
 from grn_tvcs.expression.missing_values import MARKS, are_words
-from grn_tvcs.expression.options import Options, may_read, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core import DataError
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.arguments import option_words
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
 
 MAX_SAMPLE_ROWS = 10  # rows that tell of the samples, above the genes
+NEITHER = "neither a column nor a row"
 FIRST = "Time"  # the heading of a first row that holds times
 
 
@@ -48,12 +49,7 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     lower = {name.lower() for name in names}
     for name in rest:
         if name.lower() not in lower:
-            raise DataError(
-                f"has neither a column nor a row {quoted(name)} for {option_name('ignore')}"
-                f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
-                f"{joined(kept.heads)}",
-                path=sheet.path,
-            )
+            raise unknown_name(sheet.path, NEITHER, name, "ignore", [*kept.heads, *names])
     gone = {name.lower() for name in rest}
     if gone:
         kept = kept.take([i for i, name in enumerate(names) if name.lower() not in gone])
@@ -72,11 +68,7 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     known = [*sheet.heads, *made.heads]
     lower = {name.lower() for name in known}
     if strangers := [name for name in options.keep if name.lower() not in lower]:
-        raise DataError(
-            f"has neither a column nor a row {quoted(strangers[0])} for "
-            f"{option_name('keep')}{did_you_mean(strangers[0], known)}",
-            path=sheet.path,
-        )
+        raise unknown_name(sheet.path, NEITHER, strangers[0], "keep", known)
     genes = {name.lower() for name in made.heads}
     return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
@@ -129,7 +121,7 @@ def of_samples(
 
     Raises
     ------
-    LayoutError
+    DataError
         If columns are results of tests, or hold levels in two units.
     """
     if gene_column is not None:
@@ -206,16 +198,13 @@ def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
         if not are_words(levels):
             continue
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
-        raise may_read(
-            sheet.error(
-                f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
-                f"it tells series apart, give {option_words(series)}, and if it is no gene, "
-                f"{option_words(ignore)}",
-                i,
-                1,
-            ),
-            series,
-            ignore,
+        raise sheet.error(
+            f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
+            f"it tells series apart, give {option_words(series)}, and if it is no gene, "
+            f"{option_words(ignore)}",
+            i,
+            1,
+            remedies=[series, ignore],
         )
 
 

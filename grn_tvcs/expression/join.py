@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_NOTE
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 
 OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours

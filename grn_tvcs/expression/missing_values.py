@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import OF_GENES
-from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.tables import Table, is_number
@@ -63,8 +63,8 @@ def numbers_with_gaps(
         if not (refuse and first) and not _all_finite(cells, part, len(places)):
             raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
-        cell, *place = first
-        raise may_read(table.error(describe_missing(cell, n_gaps), *place), FILL)
+        cell, row, column = first
+        raise table.error(describe_missing(cell, n_gaps), row, column, [FILL])
     return values
 
 
@@ -150,7 +150,7 @@ def _no_number(
             )
         way = {"ignore": (heading or str(columns[j] + 1),)}
         what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
-        return may_read(table.error(what, lines[i], columns[j]), way)
+        return table.error(what, lines[i], columns[j], remedies=[way])
     return table.error(what, lines[i], columns[j])
 
 

@@ -5,17 +5,13 @@ A new option is a field of `Options`, and a word in `TAKES` of each format that 
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
-from tvcs_core import DataError
-from tvcs_core.arguments import Help, check_choice, check_type, describe_value
-from tvcs_core.files.display import did_you_mean, joined, unquoted
+from tvcs_core.arguments import Help, check_choice, check_type, describe_value, option_name
+from tvcs_core.files.display import did_you_mean, joined
 
 MISSING = ("error", "drop", "interpolate")
 REPLICATES = ("unpaired", "average")
@@ -186,64 +182,6 @@ def _names(name: str, given: Any) -> tuple[str, ...]:
     if not all(isinstance(one, str) for one in names):
         raise TypeError(f"{name} must be a name or several, found {describe_value(given)}")
     return names
-
-
-class LayoutError(DataError):
-    """A table that other options may read: `remedies`, the likeliest first."""
-
-    remedies: tuple[dict[str, Any], ...] = ()
-
-
-def may_read(error: DataError, *remedies: dict[str, Any]) -> LayoutError:
-    """Make an error that carries options that may read the table."""
-    found = LayoutError(str(error))
-    found.remedies = remedies
-    return found
-
-
-_IN_PYTHON = ContextVar("in_python", default=False)
-
-
-@contextmanager
-def keywords() -> Iterator[None]:
-    """Write options as keywords of Python while the context lasts."""
-    before = _IN_PYTHON.set(True)
-    try:
-        yield
-    finally:
-        _IN_PYTHON.reset(before)
-
-
-def option_name(name: str) -> str:
-    """Write the name of an option, as on the command line or as a keyword."""
-    return name if _IN_PYTHON.get() else f"--{name.replace('_', '-')}"
-
-
-def option_words(options: Mapping[str, Any]) -> str:
-    """Write options with their values, as on the command line or as keywords.
-
-    Examples
-    --------
-    >>> option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
-    "--genes-in-rows --series-column donor --series-column 'my dose'"
-    >>> with keywords():
-    ...     option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
-    "genes_in_rows=True, series_column=['donor', 'my dose']"
-    """
-    if _IN_PYTHON.get():
-        return ", ".join(f"{name}={_literal(value)}" for name, value in options.items())
-    words = []
-    for name, value in options.items():
-        option = option_name(name)
-        for one in value if isinstance(value, tuple | list) else (value,):
-            words += [option] if one is True else [option, shlex.quote(unquoted(str(one)))]
-    return " ".join(words)
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return repr(value[0] if len(value) == 1 else list(value))
-    return repr(value)
 
 
 def _help() -> str:

@@ -38,10 +38,10 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.join import join_files
 from grn_tvcs.expression.judge.roles import Roles
-from grn_tvcs.expression.options import Options, keywords, may_read, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import describe_value, option_name, option_words
 from tvcs_core.files.frames import is_frame
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
@@ -87,12 +87,11 @@ def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[s
 
 def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
     """Read expression with options as words, an array too; see `Expression.of`."""
-    with keywords():
-        if is_array(data):
-            data, words = as_frame(data, words)
-        elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
-            raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
-        return read(data, Options.of(**words))
+    if is_array(data):
+        data, words = as_frame(data, words)
+    elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
+        raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
+    return read(data, Options.of(**words))
 
 
 def read(data: Any, options: Options) -> Expression:
@@ -198,12 +197,10 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     """
     if options.gene_column is not None and not options.genes_in_rows:
         turn = {"genes_in_rows": True}
-        raise may_read(
-            sheet.error(
-                f"a column of names ({option_name('gene_column')}) is for genes that stand in "
-                f"rows: give {option_words(turn)} too; where samples stand in rows, leave it out"
-            ),
-            turn,
+        raise sheet.error(
+            f"a column of names ({option_name('gene_column')}) is for genes that stand in "
+            f"rows: give {option_words(turn)} too; where samples stand in rows, leave it out",
+            remedies=[turn],
         )
     if sheet.sample_sheet is not None:
         return join_sheet(sheet, sheet.sample_sheet, options, part)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.options import LayoutError, Options, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.read import read
+from tvcs_core import DataError
+from tvcs_core.arguments import on_command_line, option_words
 from tvcs_core.files.display import visible
-from tvcs_core.files.workbook import SeveralSheetsError
 
 LISTS = ("ignore", "keep")  # options of which several add up
 MOST_TRIED = 8  # each reads the file again
@@ -70,7 +71,9 @@ def readable_options(
 def command_of(paths: Sequence[str | Path], options: dict[str, Any], command: str = "check") -> str:
     """Write the command of `grn-tvcs` with these options."""
     files = [visible(shlex.quote(str(path))) for path in paths]  # uncut: the command is to be run
-    return " ".join(filter(None, ("grn-tvcs", command, *files, option_words(options))))
+    with on_command_line():
+        words = option_words(options)
+    return " ".join(filter(None, ("grn-tvcs", command, *files, words)))
 
 
 def _has_more(remedy: dict[str, Any], options: Options) -> bool:
@@ -80,13 +83,8 @@ def _has_more(remedy: dict[str, Any], options: Options) -> bool:
 
 def _next(options: Options, error: Exception) -> list[Options]:
     """Return options with one more remedy of an error."""
-    remedies: Sequence[dict[str, Any]] = ()
-    if isinstance(error, LayoutError):
-        remedies = error.remedies
-    elif isinstance(error, SeveralSheetsError):
-        remedies = [{"sheet": name} for name in error.sheets]
     made, given = [], options.given()
-    for remedy in remedies:
+    for remedy in error.remedies if isinstance(error, DataError) else ():
         repeated = (name for name in remedy if name not in LISTS and name in given)
         if any(name != "series_column" or not _has_more(remedy, options) for name in repeated):
             continue

@@ -22,11 +22,12 @@ from grn_tvcs.expression.judge.roles import (
     series_places,
 )
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.display import did_you_mean, joined
+from tvcs_core.arguments import option_words
+from tvcs_core.files.display import did_you_mean, joined, plural
 
 # What aligners, Picard and sequencers write behind the name of a sample.
 ENDING = re.compile(
@@ -83,7 +84,7 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
     _check_samples(samples, kinds, labels, rows, levels.path)
     names = samples.cells(kinds.index("sample"))
     if spare := [sample for sample in rows if sample not in set(names)]:
-        warn_user(f"{levels.path}: left out {len(spare)} samples: {joined(spare)}")
+        warn_user(f"{levels.path}: left out {plural(len(spare), 'sample')}: {joined(spare)}")
     made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
     made = made.behind(
         [Column(name, j, sample_sheet=samples) for j, name in enumerate(samples.heads)]
@@ -131,8 +132,8 @@ def _name_samples_as_levels(samples: Sheet, place: int, rows: dict[str, int], pa
         return samples
     one = min(renamed)
     warn_user(
-        f"{path}: {len(renamed)} samples were found by their names without folder, ending, case "
-        f"and marks: {one} is {renamed[one]}"
+        f"{path}: {plural(len(renamed), 'sample was', 'samples were')} found by name without "
+        f"folder, ending, case and marks: {one} is {renamed[one]}"
     )
     columns = list(samples.columns)
     columns[place] = replace(columns[place], texts=texts, sample_sheet=None)
@@ -148,11 +149,10 @@ def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> 
     down = len(named.intersection(map(_bare, levels.cells(0))))
     turn = {"genes_in_rows": True}
     if not genes_in_rows and across > down:
-        raise may_read(
-            levels.error(
-                f"samples of {samples.path} stand in the first row: give {option_words(turn)}", HEAD
-            ),
-            turn,
+        raise levels.error(
+            f"samples of {samples.path} stand in the first row: give {option_words(turn)}",
+            HEAD,
+            remedies=[turn],
         )
     if genes_in_rows and down > max(1, across):
         raise levels.error(
@@ -204,14 +204,12 @@ def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | N
             option = f"{label}_column"
             likely = [samples.heads[j] for j in found]
             names = "; where none holds names of samples, put them in a first column"
-            raise may_read(
-                samples.error(
-                    f"must have one column {label}, found {joined(samples.heads)}; give "
-                    f"{option_words({option: likely[0] if likely else 'NAME'})}"
-                    f"{names if label == 'sample' and not likely else ''}",
-                    HEAD,
-                ),
-                *({option: name} for name in likely),
+            raise samples.error(
+                f"must have one column {label}, found {joined(samples.heads)}; give "
+                f"{option_words({option: likely[0] if likely else 'NAME'})}"
+                f"{names if label == 'sample' and not likely else ''}",
+                HEAD,
+                remedies=[{option: name} for name in likely],
             )
     return [kind if kind in LABELS else FACT for kind in kinds]
 

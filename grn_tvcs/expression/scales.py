@@ -11,7 +11,7 @@ from scipy import sparse
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.arguments import check_choice
+from tvcs_core.arguments import check_choice, option_words
 
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
@@ -131,7 +131,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         if guess.other is not None:
             warn_user(
                 f"values are taken as {used}, for {why}; if they are {guess.other}, give "
-                f"--scale {guess.other} (scale={guess.other!r} in Python)"
+                f"{option_words({'scale': guess.other})}"
             )
         _refuse_implausible(expression, used)
     if used != "log" and (values < 0).any():
@@ -141,7 +141,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     if used == "log" and 0 < (most := np.ptp(values, axis=0).max()) < LEAST_RANGE:
         raise ValueError(
             f"logarithms must differ by more than {LEAST_RANGE:g}, but no gene's do by more than "
-            f"{most:.3g}; if the values are levels, give --scale levels (scale='levels' in Python)"
+            f"{most:.3g}; if the values are levels, give {option_words({'scale': 'levels'})}"
         )
     n = len(expression.times)
     unbinned = expression.unbinned
@@ -264,8 +264,8 @@ def _refuse_implausible(expression: Expression, scale: str) -> None:
         remedy = "set levels that a subtracted background left below 0 to 0; "
     raise ValueError(
         f"{limits}, found {_place_of(expression, place)} ({n} such cells); if it marks a missing "
-        "value, leave the cell empty and give --missing interpolate (missing='interpolate' in "
-        f"Python); {remedy}if it is right, give --scale {scale} (scale={scale!r} in Python)"
+        f"value, leave the cell empty and give {option_words({'missing': 'interpolate'})}; {remedy}"
+        f"if it is right, give {option_words({'scale': scale})}"
     )
 
 
@@ -288,7 +288,7 @@ def _without_background(expression: Expression, scale: str) -> Values:
     if scale == "counts" or not _is_background(values):
         raise ValueError(
             f"{scale} must be >= 0, but {n_below} of {values.size} values are not, the lowest "
-            f"{where}; logarithms and z-scores are --scale log"
+            f"{where}; logarithms and z-scores are {option_words({'scale': 'log'})}"
         )
     warn_user(
         f"{n_below} of {values.size} values are just below 0 and taken as 0, the lowest {where}"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
 from tvcs_core import DataError
+from tvcs_core.files.errors import Remedies
 from tvcs_core.files.tables import Table
 
 HEAD = -1  # the row of an error that is in the names of the columns
@@ -52,10 +53,16 @@ class Grid:
         """Return numbers, NaN where one is missing and `refuse` does not refuse that."""
         raise NotImplementedError
 
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+    def error(
+        self,
+        what: str,
+        row: int | None = None,
+        column: int | None = None,
+        remedies: Remedies = (),
+    ) -> DataError:
         """Make an error that names the row, from 1, and the column, where they are in the grid."""
         name = self.heads[column] if column is not None and column >= 0 else None
-        return DataError(what, path=self.path, line=row or None, column=name)
+        return DataError(what, path=self.path, line=row or None, column=name, remedies=remedies)
 
     def check_rectangle(self) -> None:
         """Refuse rows with more or fewer cells than the names, as a text may have."""
@@ -86,9 +93,15 @@ class Text(Grid):
         """Return numbers, NaN where one is missing and `refuse` does not refuse that."""
         return numbers_with_gaps(self.table, columns, rows, refuse=refuse, marks=marks)
 
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+    def error(
+        self,
+        what: str,
+        row: int | None = None,
+        column: int | None = None,
+        remedies: Remedies = (),
+    ) -> DataError:
         """Make an error that names line and column."""
-        return self.table.error(what, row, column)
+        return self.table.error(what, row, column, remedies)
 
     def check_rectangle(self) -> None:
         """Refuse rows with more or fewer cells than the names."""
@@ -228,16 +241,23 @@ class Sheet:
             values = self.grid.numbers(rows, places, refuse=refuse, marks=marks)
         return values if again is None else values[again]
 
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+    def error(
+        self,
+        what: str,
+        row: int | None = None,
+        column: int | None = None,
+        remedies: Remedies = (),
+    ) -> DataError:
         """Make an error that names the file and the place, as it is there; `HEAD` is a row too."""
         found = None if column is None else self.columns[column]
         if found is not None and found.sample_sheet is not None:
-            return found.sample_sheet.error(what, row, found.place)
+            return found.sample_sheet.error(what, row, found.place, remedies)
         line = 0 if row == HEAD else None if row is None else self.rows[row]
         place = None if found is None else found.place
         if self.is_turned and row is None:  # a row of the file by itself
-            return self.grid.error(what, place)
-        return self.grid.error(what, *((place, line) if self.is_turned else (line, place)))
+            return self.grid.error(what, place, remedies=remedies)
+        at = (place, line) if self.is_turned else (line, place)
+        return self.grid.error(what, *at, remedies)
 
     def name_of_row(self, i: int) -> str:
         """Name the place of a row in the file."""

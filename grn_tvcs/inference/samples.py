@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.methods.table import METHODS
+from tvcs_core.arguments import option_words
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -60,7 +61,7 @@ def used_by(expression: Expression, method: str, *, calibrates: bool = False) ->
     if calibrates:
         raise ValueError(
             f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
-            "or calibrate=0 (--calibrate off)"
+            f"or {option_words({'calibrate': 'off'})}"
         )
     warn_user(f"{found} are too few to tell regulators apart")
     return expression

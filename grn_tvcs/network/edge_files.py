@@ -20,9 +20,6 @@ from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, Pairs
 from grn_tvcs.network.programs.edge_list import (
-    REPEATS,
-    SELF_LOOPS,
-    UNKNOWN_GENES,
     EdgeList,
     EdgesAmong,
     of_database,
@@ -32,18 +29,13 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
-REASONS = {
-    SELF_LOOPS: "of a gene on itself",
-    UNKNOWN_GENES: "with a gene that is not in the network",
-    REPEATS: "that were there already",
-}
 
 
 def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None = None) -> Network:
@@ -107,8 +99,8 @@ def _reference(
     """
     known = {name: values[found.first] for name, values in facts.items()}
     network = Network(tuple(found.genes), Pairs.listed(found.ends, known))
-    reference = Reference(network, found.left_out, found.same.describe())
-    for message in [*more, *reference.describe()]:
+    reference = Reference(network, found.left_out, found.describe())
+    for message in [*more, *reference.remarks]:
         warn_user(f"{path}: {message}")
     return reference
 
@@ -151,22 +143,13 @@ class Reference:
     left_out
         Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
         ``repeats``.
-    same
-        A remark on names that are not written as the genes are.
+    remarks
+        A sentence for every reason, and for names that are not written as the genes are.
     """
 
     network: Network
     left_out: dict[str, list[str]]
-    same: str = ""
-
-    def describe(self) -> list[str]:
-        """A sentence for every reason that there was."""
-        left_out = [
-            f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}"
-            for kind, names in self.left_out.items()
-            if names
-        ]
-        return [self.same, *left_out] if self.same else left_out
+    remarks: list[str]
 
 
 def _remedy(value: str, row: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,33 +14,24 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.programs.edge_list import (
     REGULATOR,
-    REPEATS,
     SCORE,
-    SELF_LOOPS,
     SIGNED,
     TARGET,
-    UNKNOWN_GENES,
     EdgeList,
     EdgesAmong,
     open_edges,
 )
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLES = 3
 # DoRothEA's levels of confidence as decoupler weighs them: 1 divided by the rank of the level.
 WEIGHT_OF_LEVEL = {level: 1.0 / rank for rank, level in enumerate("ABCDE", start=1)}
 SIGNS = "signs must be 1, -1 or 0, and 0 where no edge is listed"
-REASONS = {
-    UNKNOWN_GENES: "have a gene that is not in the table",
-    SELF_LOOPS: "are of a gene on itself",
-    REPEATS: "are there again, and the larger weight counts",
-}
 
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -112,7 +103,8 @@ class Prior:
 
     def __repr__(self) -> str:
         n_edges, n_genes = len(self.edges.regulators), len(self.genes)
-        return f"Prior: {n_edges} edges among {n_genes} genes, of {self.n_listed} listed"
+        edges, genes = plural(n_edges, "edge"), plural(n_genes, "gene")
+        return f"Prior: {edges} among {genes}, of {self.n_listed} listed"
 
     def __init__(
         self,
@@ -219,8 +211,8 @@ def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior
     such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
     Without a column of signs, a weight below 0 represses, and then one above 0 activates. If a
-    pair is listed several times, the largest weight counts. One warning counts these, self-loops
-    and edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
+    pair is listed several times, the largest weight counts. Warnings count these, self-loops and
+    edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
     E) are the weights. Names are matched without version, species prefix and case where they
     differ in these alone, with a warning that counts them.
 
@@ -239,7 +231,7 @@ def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior
     if not found.rows.size:
         raise edges.no_edge(genes, "a prior edge", "table")
     weights, signs = _surest(found, weights, signs)
-    for sentence in filter(None, (found.same.describe(), _describe(found.left_out))):
+    for sentence in found.describe("table", "listed again, of which the larger weight counts"):
         warn_user(f"{edges.table.path}: {sentence}")
     listed = {pair for pair, is_one in zip(edges.pairs(found.same), is_edge, strict=True) if is_one}
     return Prior.of_edges(genes, ListedEdges(*found.ends, weights, signs), len(listed))
@@ -257,21 +249,6 @@ def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[Floats, S
             best[number] = weight, 0  # equally sure of both
     facts = [best[number] for number in found.numbers[found.first].tolist()]
     return np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
-
-
-def _describe(left_out: Mapping[str, Sequence[str]]) -> str:
-    """Describe the rows that do not count; empty if all do."""
-    parts = [
-        f"{len(left_out[reason])} {what} ({_examples(left_out[reason])})"
-        for reason, what in REASONS.items()
-        if left_out[reason]
-    ]
-    return f"of the prior edges {'; '.join(parts)}" if parts else ""
-
-
-def _examples(names: Sequence[str]) -> str:
-    more = ", ..." if len(names) > EXAMPLES else ""
-    return joined(names[:EXAMPLES]) + more
 
 
 def _without_header(edges: EdgeList) -> EdgeList:

@@ -19,6 +19,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.verdict import Verdict
+from tvcs_core.files.display import plural
 
 SCALES = {
     "levels": "levels", "log": "logarithms", "counts": "counts, divided by the size of each sample",
@@ -35,7 +36,7 @@ def methods_paragraph(network: Network, made: Provenance, count: EdgeCount | Non
     drawn = "" if seed is None else f", seed {seed}"
     known = METHODS[method]
     sentences = [
-        f"A gene regulatory network of {len(network.genes)} genes was inferred from "
+        f"A gene regulatory network of {plural(len(network.genes), 'gene')} was inferred from "
         f"{describe_samples(expression, 'time series')} with tvcs {tvcs_version()} (method "
         f"{method}{drawn}).",
         _values(expression, method),

@@ -16,6 +16,7 @@ from enum import Enum
 from importlib import import_module
 from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
+from tvcs_core.arguments import on_command_line
 from tvcs_core.command.blas import one_thread_unless_told
 from tvcs_core.command.interrupts import raise_lost_interrupts
 from tvcs_core.files.display import in_lines, visible
@@ -115,7 +116,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         warnings.showwarning = _printer_of_warnings()
         try:
-            result = command(*args, **kwargs)
+            with on_command_line():
+                result = command(*args, **kwargs)
             sys.stdout.flush()
             return result
         except KeyboardInterrupt:

@@ -32,6 +32,7 @@ from tvcs_core.engines.address import PEM, Address
 from tvcs_core.engines.job import Job, Task
 from tvcs_core.engines.on_worker import OtherSources, SharedState, do_unit, sources_digest
 from tvcs_core.engines.workers import refuse_other_workers
+from tvcs_core.files.display import plural
 from tvcs_core.files.errors import RunError
 
 # Limits of time: chosen, not measured.
@@ -318,7 +319,7 @@ def _killed(task: Task, error: KilledWorker) -> str:
     if not has:
         limit = f"last worker was {last.address}"
     return (
-        f"{task} ended {error.allowed_failures + 1} workers one after the other: it "
+        f"{task} ended {plural(error.allowed_failures + 1, 'worker')} one after the other: it "
         f"{needs or 'may need more memory'}, the {limit}"
     )
 

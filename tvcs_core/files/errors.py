@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tvcs_core.files.display import quoted
+
+Remedies = Iterable[dict[str, Any]]  # options that may read refused data
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -34,6 +38,8 @@ class DataError(ValueError):
         Line number in the file, counted from 1.
     column
         Name of the column, or its number counted from 1.
+    remedies
+        Options that may read the data, the likeliest first.
     """
 
     def __init__(
@@ -43,6 +49,7 @@ class DataError(ValueError):
         path: str | Path | None = None,
         line: int | None = None,
         column: str | int | None = None,
+        remedies: Remedies = (),
     ) -> None:
         location = "" if path is None else str(path)
         if line is not None:
@@ -52,3 +59,4 @@ class DataError(ValueError):
             location += f", column {name}" if location else f"column {name}"
         super().__init__(f"{location}: {message}" if location else message)
         self.message, self.path, self.line = message, path, line
+        self.remedies = tuple(remedies)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
-from tvcs_core.files.errors import DataError
+from tvcs_core.files.errors import DataError, Remedies
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
 from tvcs_core.files.workbook import read_sheet
@@ -72,7 +72,13 @@ class Table:
         """Size of the text in bytes."""
         return self.rows.n_bytes if isinstance(self.rows, Rows) else 0
 
-    def error(self, message: str, row: int | None = None, column: int | None = None) -> DataError:
+    def error(
+        self,
+        message: str,
+        row: int | None = None,
+        column: int | None = None,
+        remedies: Remedies = (),
+    ) -> DataError:
         """Return an error that names the file, the line of `row` and the header of `column`."""
         name: str | int | None = column
         if column is not None:
@@ -80,7 +86,7 @@ class Table:
             is_named = self.has_header and row != 0 and column < len(header) and header[column]
             name = header[column] if is_named else column + 1
         line = None if row is None else self.lines[row] or None
-        return DataError(message, path=self.path, line=line, column=name)
+        return DataError(message, path=self.path, line=line, column=name, remedies=remedies)
 
     def check_width(self, remedy: str) -> None:
         """Raise if there are more than `MAX_COLUMNS` columns; the message ends with `remedy`."""

@@ -36,12 +36,6 @@ BYTES_PER_SLOT = 8  # an empty cell in a Python list
 CELLS_PER_CHECK = 2**20  # any value from 2**16 to 2**22 does
 
 
-class SeveralSheetsError(DataError):
-    """The sheet of a workbook must be named; `sheets` lists those that hold cells."""
-
-    sheets: tuple[str, ...] = ()
-
-
 def is_workbook(path: Path) -> bool:
     """Return whether the name is that of a workbook.
 
@@ -135,11 +129,11 @@ def _only_sheet(workbook: Any, path: Path) -> str:
     names = [part.title for part in workbook.worksheets]
     filled = [name for name in names if next(_filled(workbook[name], path), None) is not None]
     if len(filled) > 1:
-        error = SeveralSheetsError(
-            f"has the sheets {joined(filled)}; keep only the one you mean", path=path
+        raise DataError(
+            f"has the sheets {joined(filled)}; keep only the one you mean",
+            path=path,
+            remedies=[{"sheet": name} for name in filled],
         )
-        error.sheets = tuple(filled)
-        raise error
     return str((filled or names)[0])
 
 

@@ -20,6 +20,7 @@ from crowd_tvcs.campaign.store import kinds, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, campaign, gold, skill, task, worker
 from crowd_tvcs.campaign.tasks import count, settle_all, settle_each
+from tvcs_core.files.display import plural
 
 
 class Note(NamedTuple):
@@ -161,8 +162,8 @@ def _refuse_too_little(settings: Settings, row: Mapping[str, Any], missing: int)
     left = None if budget is None else budget - settings.slots
     if left is not None and missing > left and ("budget" in row or missing > settings.missing):
         raise RejectedError(
-            f"the minimums of the tasks still ask for {missing} labels, and a budget of {budget} "
-            f"leaves {left}; give a budget of {settings.slots + missing} or lower minimums"
+            f"the minimums of the tasks still ask for {plural(missing, 'label')}, and a budget of "
+            f"{budget} leaves {left}; give a budget of {settings.slots + missing} or lower minimums"
         )
     money = row.get("money", settings.money)
     if money is not None and money < settings.committed:
@@ -201,14 +202,14 @@ def _cap_workers(
         connection.execute(_CAP_WORKER, new)
         queries.RECALL(connection)
     if followers:
-        notes.insert(0, Note(None, f"most tasks of {followers} workers: {_shown(after)}"))
+        notes.insert(0, Note(None, f"most tasks of {plural(followers, 'worker')}: {_shown(after)}"))
     return notes
 
 
 def _refuse_few_tasks(one: WorkerRow, cap: int) -> None:
     if one.slots > cap:
         raise RejectedError(
-            f"worker {one.name!r} cannot be cut down to {cap} tasks {_so_far(one)}; give "
+            f"worker {one.name!r} cannot be cut down to {plural(cap, 'task')} {_so_far(one)}; give "
             f"{one.slots}, or block them, and they get no more"
         )
 
@@ -243,14 +244,14 @@ def _cap_tasks(
     if new:
         connection.execute(_CAP_TASK, new)
     if followers:
-        notes.insert(0, Note(None, f"most workers of {followers} tasks: {_shown(after)}"))
+        notes.insert(0, Note(None, f"most workers of {plural(followers, 'task')}: {_shown(after)}"))
     return notes, [row["which"] for row in new], int(missing)
 
 
 def _refuse_few_workers(one: TaskRow, cap: int, least: int) -> None:
     if one.slots > cap:
         raise RejectedError(
-            f"task {one.name!r} cannot be cut down to {cap} workers {_so_far(one)}; give "
+            f"task {one.name!r} cannot be cut down to {plural(cap, 'worker')} {_so_far(one)}; give "
             f"{one.slots}, or close it, and it gets no more"
         )
     if least > cap:

@@ -239,7 +239,8 @@ def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[st
             )
         )
     if through:
-        out.append(f"{through} workers have answered all the gold there is, and get no more of it")
+        who = plural(through, "worker has", "workers have")
+        out.append(f"{who} answered all the gold there is, and get no more of it")
     return out
 
 

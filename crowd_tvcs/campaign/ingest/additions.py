@@ -22,6 +22,7 @@ from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, gold_answer, skill, task, worker
 from crowd_tvcs.campaign.tasks import count
 from tvcs_core.arguments import check_type, describe_value
+from tvcs_core.files.display import plural
 
 
 def add_workers(connection: Connection, settings: Settings, workers: Sequence[Worker]) -> None:
@@ -121,7 +122,8 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
     if settings.missing + missing > left:
         of = f"the budget has {left} left" if settings.budget is not None else "too many to count"
         raise ValueError(
-            f"the least workers of the tasks ask for {settings.missing + missing} labels, {of}"
+            "the least workers of the tasks ask for "
+            f"{plural(settings.missing + missing, 'label')}, {of}"
         )
     count(connection, missing=missing)
 

@@ -12,6 +12,7 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
+from tvcs_core.files.display import plural
 from tvcs_core.streams import stream
 
 Bools = NDArray[np.bool_]
@@ -65,7 +66,7 @@ def reason_of(found: Assignment, kept: float, left_out: int) -> str:
     """Why a plan ended, of whose labels some may have been left out."""
     if kept >= found.expected_accuracy - CLOSED:
         return found.reason
-    return f"{left_out} labels left out of a plan that ended so: {found.reason}"
+    return f"{plural(left_out, 'label')} left out of a plan that ended so: {found.reason}"
 
 
 def rng_of(settings: Settings) -> int | np.random.Generator:

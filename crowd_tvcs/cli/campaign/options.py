@@ -177,7 +177,7 @@ def print_gold_calibration(state: State, gold: GoldCalibration | None) -> None:
         "gold tasks": "<20", "confidence": ">11.3f", "accuracy": ">9.3f", "low": ">8.3f",
         "high": ">8.3f", "tasks": ">7",
     }  # fmt: skip
-    parts = [(f"{'all' if c.labels is None else c.labels} labels", c) for c in gold.by_labels]
+    parts = [(c.labels_text, c) for c in gold.by_labels]
     parts += [("by confidence", c) for c in gold.by_confidence]
     print_text()
     print_table(

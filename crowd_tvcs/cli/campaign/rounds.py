@@ -126,4 +126,5 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         proved = statement(found.expected_accuracy, found.bound, found.standard_error)
         print_message(f"this round is {proved}")
     if found.left_out:
-        print_message(f"{found.left_out} planned labels were left out, because they add too little")
+        labels = plural(found.left_out, "planned label was", "planned labels were")
+        print_message(f"{labels} left out as adding too little")

@@ -10,6 +10,7 @@ from crowd_tvcs.cli.campaign.options import OutFile, StoreName, open_campaign, s
 from tvcs_core.command.options import name_option
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import plural
 
 PAYOUT_COLUMNS = (
     "worker", "answers", "gold_answers", "gold_right", "cost", "earned", "paid", "due", "code"
@@ -63,7 +64,8 @@ def payout(
         ]
         write_rows(out, list(PAYOUT_COLUMNS), rows)
         due = sum(one.due for one in found if one.due > 0.0)
-        print_message(f"{due:.12g} is due to {sum(one.due > 0.0 for one in found)} people")
+        people = plural(sum(one.due > 0.0 for one in found), "person", "people")
+        print_message(f"{due:.12g} is due to {people}")
         if mark_paid:
             number = campaign.mark_paid(found)
-            print_message(f"recorded as paid to {number} people")
+            print_message(f"recorded as paid to {plural(number, 'person', 'people')}")

@@ -98,7 +98,7 @@ def _print(found: Agreement) -> None:
 def _print_left_out(found: Agreement, min_common_tasks: int) -> None:
     counts = found.summary()
     print_message(
-        f"{counts['tasks']} tasks with two answers or more, "
+        f"{plural(counts['tasks'], 'task')} with two answers or more, "
         f"{counts['tasks_that_tie']} of them tied; "
         f"left out: {plural(counts['tasks_of_one_answer'], 'task')} with one answer"
     )

@@ -303,7 +303,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         )
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
-        print_message(f"{len(silent)} models have no answer and are left out")
+        print_message(f"left out {plural(len(silent), 'model')} without an answer")
     if np.unique(fitted.truth[fitted.gold_with_answers]).size == 1:
         print_message(
             "warning: all gold tasks answered by models have the same class, so errors on other "
@@ -317,8 +317,8 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         )
     if not fitted.is_fitted:
         print_message(
-            f"only {facts['gold']} gold tasks have answers of models, too few to estimate shared "
-            "errors; usual values are taken"
+            f"models have answers to {plural(facts['gold'], 'gold task')} only, too few to "
+            "estimate shared errors; usual values are taken"
         )
     print_message(
         f"{plural(facts['models'], 'model')} of "
@@ -351,7 +351,7 @@ def _delivered(handed: DeferredTasks) -> str:
     if handed.measured is None:
         return "their other errors are taken as independent"
     return (
-        f"on {handed.measured.tasks.size} gold tasks their answers deliver a share of "
+        f"on {plural(handed.measured.tasks.size, 'gold task')} their answers deliver a share of "
         f"{handed.delivered:.2f} of what people who err independently would add to the models, and "
         "so much counts here; assign counts all of it"
     )
@@ -363,9 +363,9 @@ def contradictions(handed: DeferredTasks) -> list[str]:
     found.append((f"of tasks at {handed.target:g} or above", handed.confident_on_gold))
     return [
         f"warning: the confidence {which} is too "
-        f"{'high' if one.mean_confidence > one.accuracy else 'low'}: on {one.tasks} gold tasks its "
-        f"mean is {one.mean_confidence:.3f}, but accuracy is {one.accuracy:.3f} ({one.low:.3f} to "
-        f"{one.high:.3f})"
+        f"{'high' if one.mean_confidence > one.accuracy else 'low'}: on "
+        f"{plural(one.tasks, 'gold task')} its mean is {one.mean_confidence:.3f}, but accuracy is "
+        f"{one.accuracy:.3f} ({one.low:.3f} to {one.high:.3f})"
         for which, one in found
         if one is not None and one.is_miscalibrated
     ]

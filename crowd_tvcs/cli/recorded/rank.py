@@ -129,7 +129,7 @@ def _describe_next(given: RankOptions, chosen: NextPairs) -> str:
     information = sum(pair[2] for pair in chosen.pairs)
     short = "" if chosen.gap == 0 else f"at most {chosen.gap:.2g} below "
     line = (
-        f"{len(chosen.pairs)} pairs to compare next, {information:.3f} nats expected, "
+        f"{plural(len(chosen.pairs), 'pair')} to compare next, {information:.3f} nats expected, "
         f"{short}the most that the caps allow"
     )
     if len(chosen.pairs) == given.next_pairs:

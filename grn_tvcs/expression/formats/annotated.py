@@ -26,13 +26,22 @@ from grn_tvcs.expression.formats.cells import (
 )
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, series_places
+from grn_tvcs.expression.judge.roles import (
+    IGNORED,
+    PART,
+    Roles,
+    kinds_of,
+    series_places,
+    unknown_name,
+)
 from grn_tvcs.expression.judge.series import Samples, by_columns
-from grn_tvcs.expression.options import Options, may_read, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.arguments import option_name, option_words
+from tvcs_core.files.display import did_you_mean, joined, plural, quoted
+from tvcs_core.files.errors import Remedies
 
 RAW = "raw"
 PEEKED = 20  # samples of a layer that tell whether it holds counts
@@ -85,9 +94,9 @@ class Annotated(ABC):
     def some(self, name: str, *, is_layer: bool) -> NDArray[Any]:
         """Return some values of a matrix, those of its first samples, without reading it all."""
 
-    def error(self, what: str, column: str | None = None) -> DataError:
+    def error(self, what: str, column: str | None = None, remedies: Remedies = ()) -> DataError:
         """Make an error that names the data and perhaps a column."""
-        return DataError(what, path=self.path, column=column)
+        return DataError(what, path=self.path, column=column, remedies=remedies)
 
     @property
     def is_raw(self) -> bool:
@@ -252,9 +261,15 @@ class _Obs(Grid):
         values = self._data.values("obs", self.heads[j])
         return ["" if value is None or value != value else str(value) for value in values]
 
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+    def error(
+        self,
+        what: str,
+        row: int | None = None,
+        column: int | None = None,
+        remedies: Remedies = (),
+    ) -> DataError:
         """Make an error that names a column."""
-        return super().error(what, None, column)
+        return super().error(what, None, column, remedies)
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
@@ -262,7 +277,7 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
 
     Raises
     ------
-    LayoutError
+    DataError
         If no column is the time, but one is called like one.
     """
     heads = data.columns("obs")
@@ -290,14 +305,11 @@ def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> No
     likely = likely or [name for name in used if _holds_times(obs.cells(obs.heads.index(name)))]
     if likely:
         rest = {"ignore": (*data.options.ignore, *likely)}
-        raise may_read(
-            data.error(
-                f"obs has no column time, but {joined(likely)} may be one: give "
-                f"{option_words({'time_column': likely[0]})}, or {option_words(rest)} to take all "
-                "samples as at rest"
-            ),
-            *({"time_column": name} for name in likely),
-            {"ignore": tuple(likely)},
+        raise data.error(
+            f"obs has no column time, but {joined(likely)} may be one: give "
+            f"{option_words({'time_column': likely[0]})}, or {option_words(rest)} to take all "
+            "samples as at rest",
+            remedies=[*({"time_column": name} for name in likely), {"ignore": tuple(likely)}],
         )
 
 
@@ -348,17 +360,15 @@ def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
             "not reached"
         )
         warn_user(
-            f"{obs.path}: left out {n_out} samples without a time in {obs.heads[place]}"
+            f"{obs.path}: left out {plural(n_out, 'sample')} without a time in {obs.heads[place]}"
             f"{far if is_far.any() else ''}"
         )
     if np.isnan(times).all():
-        raise may_read(
-            obs.error(
-                "must hold finite times, found none; give another column, or "
-                f"{option_words({'ignore': obs.heads[place]})} to take all samples as at rest",
-                column=place,
-            ),
-            {"ignore": (obs.heads[place],)},
+        raise obs.error(
+            "must hold finite times, found none; give another column, or "
+            f"{option_words({'ignore': obs.heads[place]})} to take all samples as at rest",
+            column=place,
+            remedies=[{"ignore": (obs.heads[place],)}],
         )
     return times, unit
 
@@ -368,11 +378,8 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     columns = {name.lower() for name in data.columns("obs")}
     wanted = tuple(name for name in data.options.ignore if name.lower() not in columns)
     if strangers := sorted(set(wanted) - set(genes)):
-        known = [*data.columns("obs"), *genes]
-        raise data.error(
-            f"has neither a column of obs nor a gene {quoted(strangers[0])} for "
-            f"{option_name('ignore')}{did_you_mean(strangers[0], known)}"
-        )
+        known, kind = [*data.columns("obs"), *genes], "neither a column of obs nor a gene"
+        raise unknown_name(data.path, kind, strangers[0], "ignore", known)
     return wanted
 
 

@@ -13,11 +13,12 @@ from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.arguments import option_words
+from tvcs_core.files.display import joined, plural, quoted
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -94,11 +95,11 @@ def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
                 "each of them a column of pseudotimes, empty for cells of others; if all cells "
                 f"are of one lineage, give {option_words(way)}"
             )
-            raise may_read(clocks.error(what, 0, j), way)
+            raise clocks.error(what, 0, j, remedies=[way])
     if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
         warn_user(
-            f"{clocks.path}: left out {n} pseudotimes that are infinite, as they are where a cell "
-            "is not reached"
+            f"{clocks.path}: left out {plural(n, 'infinite pseudotime')}, as of a cell that is not "
+            "reached"
         )
     return clocks.numbers(columns, marks=MARKS | INFINITE)
 

@@ -15,11 +15,11 @@ from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
 from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
-from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import describe_value, option_words
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.frames import FRAME, is_frame
 
@@ -67,7 +67,7 @@ class Frame(Grid):
         if refuse and (gaps := np.argwhere(np.isnan(values))).size:
             i, k = gaps[0].tolist()
             what = describe_missing("NaN", len(gaps))
-            raise may_read(self.error(what, rows[i], columns[k]), FILL)
+            raise self.error(what, rows[i], columns[k], remedies=[FILL])
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
@@ -85,7 +85,7 @@ class Frame(Grid):
             i = int(wrong[0])
             raise self.error(
                 f"must be a number, found {quoted(str(column.iloc[i]))}; if the column is no gene, "
-                f"give ignore=[{self.heads[j]!r}]",
+                f"give {option_words({'ignore': self.heads[j]})}",
                 int(places[i]),
                 j,
             )
@@ -214,13 +214,12 @@ def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
     if why is None and str(index.name or "").lower() not in LABELS:
         why = are_samples(heads, rows)
     if why:
-        raise may_read(
-            DataError(
-                f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
-                "'sample' (frame.rename_axis('sample')) if it names samples",
-                path=FRAME,
-            ),
-            {"genes_in_rows": True},
+        turn = {"genes_in_rows": True}
+        raise DataError(
+            f"its index seems to name genes, for {why}: give {option_words(turn)}, or name it "
+            "'sample' (frame.rename_axis('sample')) if it names samples",
+            path=FRAME,
+            remedies=[turn],
         )
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import Table, read_table
@@ -118,13 +119,11 @@ def with_time(options: Options, samples: Sheet) -> Options:
     if len(likely) == 1:
         return replace(options, time_column=likely[0])
     what = f"{joined(likely)} may all be times" if likely else "none of these is a time"
-    raise may_read(
-        samples.error(
-            f"is a series matrix whose samples have {joined(samples.heads[1:])}; {what}: give "
-            f"{option_words({'time_column': likely[0] if likely else 'NAME'})}, or "
-            f"{sheet_for(samples)}"
-        ),
-        *({"time_column": name} for name in likely),
+    raise samples.error(
+        f"is a series matrix whose samples have {joined(samples.heads[1:])}; {what}: give "
+        f"{option_words({'time_column': likely[0] if likely else 'NAME'})}, or "
+        f"{sheet_for(samples)}",
+        remedies=[{"time_column": name} for name in likely],
     )
 
 

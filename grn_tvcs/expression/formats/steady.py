@@ -19,7 +19,8 @@ from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.steady_states import DOWN, OUT, UP, WILD_TYPE, SteadyStates
 from grn_tvcs.expression.user_warnings import warn_user, without_warnings
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.arguments import option_name
+from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.tables import is_number
 
 # How strains are called after the gene that was changed: ΔlexA, lexA_KO_rep1, lexA::kan, WT 2.
@@ -50,7 +51,6 @@ _GAINED = tuple(
         r"(?P<gene>.+?)[\W_]+(?:oe|ox|over[\W_]?expr\w*|\+\+)",
     )
 )
-OPTIONS = {OUT: "--knockouts", DOWN: "--knockdowns", UP: "--overexpressions"}
 
 
 def read_steady_states(
@@ -171,11 +171,13 @@ def _changed(
         if found is None:
             forms = "A_OE, pBAD-A, A_OE_rep1" if changes == UP else "ΔA, dA, A_KO, A_KO_rep1"
             is_other = _gene_of(name, known, by_case, others) is not None
-            other = f" (a {OUT} is in {OPTIONS[OUT]})" if changes == UP else f" (see {OPTIONS[UP]})"
+            up, out = map(option_name, ("overexpressions", "knockouts"))
+            other = f" (a {OUT} is in {out})" if changes == UP else f" (see {up})"
             raise sheet.error(
                 f"must be one of the genes, found {quoted(name)}{other if is_other else ''}"
                 f"{did_you_mean(name, genes)}; the name of the changed gene stands alone or as in "
-                f"{forms}, and the wild type as WT or in a table of its own, --wildtype",
+                f"{forms}, and the wild type as WT or in a table of its own, "
+                f"{option_name('wildtype')}",
                 i,
                 0,
             )
@@ -186,13 +188,12 @@ def _changed(
 def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None]) -> None:
     pairs = list(zip(names, changed, strict=True))
     if read := [f"{name} as {gene}" for name, gene in pairs if gene and name != gene]:
-        were = "was" if len(read) == 1 else "were"
         warn_user(
-            f"{path}: of {len(names)} names {len(read)} {were} read as the gene that was changed: "
-            f"{joined(read)}"
+            f"{path}: of {len(names)} names {plural(len(read), 'was', 'were')} read as the gene "
+            f"that was changed: {joined(read)}"
         )
     if wild := [name for name, gene in pairs if gene == WILD_TYPE]:
-        rows = "1 row is" if len(wild) == 1 else f"{len(wild)} rows are"
+        rows = plural(len(wild), "row is", "rows are")
         warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
 
 

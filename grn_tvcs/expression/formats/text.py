@@ -13,14 +13,13 @@ from pathlib import Path
 
 from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
-from grn_tvcs.expression.options import option_name, option_words
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
-from tvcs_core.files.workbook import SeveralSheetsError
 
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
@@ -50,14 +49,15 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
     _refuse_cells_of_10x(Path(path))
     try:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
-    except SeveralSheetsError as error:
-        several = SeveralSheetsError(
-            f"has the sheets {joined(error.sheets)}; name one with {option_name('sheet')}, such as "
-            f"{option_words({'sheet': error.sheets[0]})}",
+    except DataError as error:
+        if not error.remedies:
+            raise
+        raise DataError(
+            f"has the sheets {joined(one['sheet'] for one in error.remedies)}; name one with "
+            f"{option_name('sheet')}, such as {option_words(error.remedies[0])}",
             path=path,
-        )
-        several.sheets = error.sheets
-        raise several from None
+            remedies=error.remedies,
+        ) from None
     table.check_width("see that each sample or gene has a line of its own")
     width = len(table.rows[0])
     refuse_cells(path, len(table.rows), width, BYTES_OF_A_LEVEL + BYTES_OF_A_ROW // width)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
-from grn_tvcs.expression.options import LayoutError, option_words
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.files.display import joined, quoted
+from tvcs_core import DataError
+from tvcs_core.arguments import option_words
+from tvcs_core.files.display import joined, plural, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
@@ -67,7 +68,7 @@ def genes_by_name(columns: Names, *, has_time: bool = False) -> Flags:
     if is_control.any() and not is_control.all():
         controls = columns.at(is_control)
         warn_user(
-            f"{columns.path}: left out {len(controls)} controls, which are no genes: "
+            f"{columns.path}: left out {plural(len(controls), 'control probe')}, no genes: "
             f"{joined(controls)}"
         )
     else:
@@ -81,7 +82,7 @@ def refuse_results(columns: Names) -> None:
 
     Raises
     ------
-    LayoutError
+    DataError
         Naming them, with the options that leave them out where columns of levels are left.
     """
     found = columns.at(columns.match(known.STATISTIC))
@@ -96,7 +97,7 @@ def refuse_results(columns: Names) -> None:
     raise columns.error(
         f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
         f" (if they are genes, give {option_words({'keep': tuple(found)})})",
-        *remedies,
+        remedies,
     )
 
 
@@ -105,7 +106,7 @@ def refuse_spreads(columns: Names) -> None:
 
     Raises
     ------
-    LayoutError
+    DataError
         Naming them, with the option that leaves them out.
     """
     names = {name.lower() for name in columns.names}
@@ -123,7 +124,7 @@ def refuse_spreads(columns: Names) -> None:
     raise columns.error(
         f"must hold levels, but {joined(spreads)} are standard deviations or errors of others: "
         f"give {option_words(remedy)}",
-        remedy,
+        [remedy],
     )
 
 
@@ -141,7 +142,7 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
 
     Raises
     ------
-    LayoutError
+    DataError
         If a column may be a gene or not, with the options for both.
     """
     is_gene = np.ones(len(columns.names), dtype=bool)
@@ -243,7 +244,7 @@ def _is_count(column: Values) -> bool:
     return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
-def _may_be_time(columns: Names, name: str, column: Values) -> LayoutError:
+def _may_be_time(columns: Names, name: str, column: Values) -> DataError:
     start = ", ".join(f"{value:g}" for value in column[:3])
     remedies: list[dict[str, Any]] = [
         {"time_column": name}, {"ignore": (name,)}, {"keep": (name,)}
@@ -252,7 +253,7 @@ def _may_be_time(columns: Names, name: str, column: Values) -> LayoutError:
     return columns.error(
         f"rises like a time ({start}, ...), and no column is called Time: give {time} if it is "
         f"one; {gone} if it counts the samples; {gene} if it is a gene",
-        *remedies,
+        remedies,
         column=name,
     )
 
@@ -289,7 +290,7 @@ def _refuse_odd(columns: Names, names: list[str], values: Values) -> None:
     raise columns.error(
         f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
         f"none ({why}): give {none}, or if they are genes {genes}",
-        *remedies,
+        remedies,
     )
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.options import LayoutError, may_read
 from tvcs_core import DataError
+from tvcs_core.files.errors import Remedies
 
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
 INDEX_READ = "x"  # what R's `read.csv` calls the column that `write.csv` left without a name
@@ -170,9 +169,9 @@ class Names:
         """Return some of the names."""
         return [name for name, is_one in zip(self.names, is_in, strict=True) if is_one]
 
-    def error(self, what: str, *remedies: dict[str, Any], column: str | None = None) -> LayoutError:
+    def error(self, what: str, remedies: Remedies, column: str | None = None) -> DataError:
         """Make an error with the options that may read the table."""
-        return may_read(DataError(what, path=self.path, column=column), *remedies)
+        return DataError(what, path=self.path, column=column, remedies=remedies)
 
 
 def is_of_samples(name: str) -> bool:

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
-from grn_tvcs.expression.options import Options, option_name, option_words
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, quoted
 
 IGNORED = "(not used)"
@@ -158,13 +159,17 @@ def place_of(sheet: Sheet, name: str, option: str) -> int:
     """Place of a column by its name, in any case, or by its number counted from 1."""
     place = sheet.find(name)
     if place is None:
-        header = sheet.heads
-        raise DataError(
-            f"has no column {quoted(name)} for {option_name(option)}{did_you_mean(name, header)}; "
-            f"it has {joined(header)}",
-            path=sheet.path,
-        )
+        raise unknown_name(sheet.path, "no column", name, option, sheet.heads)
     return place
+
+
+def unknown_name(path: str, kind: str, name: str, option: str, known: Sequence[str]) -> DataError:
+    """Return the error of an option that names nothing in a table: ``no column``, for example."""
+    return DataError(
+        f"has {kind} {quoted(name)} for {option_name(option)}{did_you_mean(name, known)}; it has "
+        f"{joined(known)}",
+        path=path,
+    )
 
 
 def expanded(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import hold_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
-from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
@@ -64,7 +64,7 @@ def refuse_two_units(columns: Names) -> None:
         raise columns.error(
             f"must hold levels in one unit, but {joined(list(marks))} stand side by side: give "
             f"{each}",
-            *remedies,
+            remedies,
         )
 
 
@@ -102,7 +102,7 @@ def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
     raise columns.error(
         f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
         f"and fall with no other column's: give {none}, or if it is one {samples}",
-        *remedies,
+        remedies,
     )
 
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
-from grn_tvcs.expression.options import REPLICATES, may_read, option_name, option_words
+from grn_tvcs.expression.options import REPLICATES
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.files.display import joined, unquoted
+from tvcs_core.arguments import option_name, option_words
+from tvcs_core.files.display import joined, plural, unquoted
 
 Times = NDArray[np.float64]
 UNITS_APART = 24.0  # hours of a day, the least ratio of usual units of time
@@ -132,7 +133,7 @@ def _pieces(samples: Samples, block: list[int]) -> list[list[int]]:
     if again == falls:
         return falls
     if len({frozenset(times[i] for i in piece) for piece in again}) == 1:
-        n = "one series" if len(again) == 1 else f"{len(again)} series"
+        n = plural(len(again), "series", "series")
         warn_user(
             f"{samples.sheet.path}: times are out of order ({_listed(samples, block)}), and none "
             f"comes twice: read as {n}, sorted by time"
@@ -181,8 +182,8 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     if alone:
         lines = joined([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
-            f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
-            f"can go with ({lines}): their time has more replicates than all others"
+            f"{samples.sheet.path}: left out {plural(len(alone), 'sample')} that no sample of "
+            f"another time can go with ({lines}): their time has more replicates than all others"
         )
     return {i: made[i] for i in sorted(made) if i not in set(alone)}
 
@@ -202,13 +203,13 @@ def check_series(samples: Samples, series: Series) -> None:
                 if pooled
                 else ""
             )
-            error = sheet.error(
+            raise sheet.error(
                 f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
                 f"remove its sample, or empty its time, so that it is a steady-state sample{hint}",
                 i,
                 samples.roles.place("time"),
+                remedies=[pooled] if pooled else (),
             )
-            raise may_read(error, *([pooled] if pooled else []))
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] == times[i] and replicates != "average":
             more = _more_series(samples.roles)
@@ -217,15 +218,13 @@ def check_series(samples: Samples, series: Series) -> None:
                 f"{SEPARATE}, or give {option_words(remedies[0])}" if more else samples.roles.remedy
             )
             unpaired, average = (option_words({"replicates": one}) for one in REPLICATES)
-            raise may_read(
-                sheet.error(
-                    f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
-                    f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
-                    f"series), or {average} (their mean, as of one measurement)",
-                    i,
-                    samples.roles.place("time"),
-                ),
-                *remedies,
+            raise sheet.error(
+                f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
+                f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
+                f"series), or {average} (their mean, as of one measurement)",
+                i,
+                samples.roles.place("time"),
+                remedies=remedies,
             )
     steps: dict[str, list[float]] = {}
     for (before, h), (name, i) in pairwise(points):
@@ -289,14 +288,12 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     kept = {"series_column": conditions} if conditions else {"ignore": tuple(names)}
     remedies: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, remedies)
-    raise may_read(
-        samples.sheet.error(
-            f"{joined(names)} makes series of one time each: it numbers groups of replicates "
-            f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
-            f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
-            "same along a series"
-        ),
-        *remedies,
+    raise samples.sheet.error(
+        f"{joined(names)} makes series of one time each: it numbers groups of replicates "
+        f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
+        f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
+        "same along a series",
+        remedies=remedies,
     )
 
 
@@ -322,7 +319,7 @@ def _labels_of_groups(samples: Samples) -> list[str]:
 
 
 def warn_of_conditions(samples: Samples, series: Series) -> None:
-    """Warn of replicated conditions in one network, unless --series-column asks for that."""
+    """Warn of replicated conditions in one network, unless `series_column` asks for that."""
     place = samples.roles.place("condition")
     if place is None or place not in samples.roles.labels or samples.roles.options.series_column:
         return

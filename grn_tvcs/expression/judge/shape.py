@@ -11,8 +11,9 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, OF_IDS, SERIES
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import LayoutError, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
+from tvcs_core import DataError
+from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import is_number
 
@@ -72,7 +73,7 @@ def refuse_wrong_shape(roles: Roles) -> None:
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None
     if is_turned and names and all(is_number(cell) for cell in names):
-        raise may_read(sheet.error(_turn(first), row=HEAD), {"genes_in_rows": True})
+        raise sheet.error(_turn(first), row=HEAD, remedies=[{"genes_in_rows": True}])
     if not len(sheet):
         raise sheet.error("must have samples below the first row, found none", row=HEAD)
 
@@ -166,7 +167,7 @@ def _turn(first: Sequence[str]) -> str:
     )
 
 
-def _of_numbers(sheet: Sheet, why: str) -> LayoutError:
+def _of_numbers(sheet: Sheet, why: str) -> DataError:
     """The error of a first column of numbers that seem to name genes."""
     head = sheet.heads[0]
     remedies: list[dict[str, Any]] = [{"genes_in_rows": True}, {"sample_column": head or "1"}]
@@ -174,17 +175,15 @@ def _of_numbers(sheet: Sheet, why: str) -> LayoutError:
         remedies.append({"keep": (head,)})
     turn, sample, *keep = map(option_words, remedies)
     gene = f"; if they are levels of a gene, {keep[0]}" if keep else ""
-    return may_read(
-        sheet.error(
-            f"the first column seems to name genes, for {why}: give {turn} if genes stand in "
-            f"rows; if it numbers the samples, {sample}{gene}",
-            row=HEAD,
-        ),
-        *remedies,
+    return sheet.error(
+        f"the first column seems to name genes, for {why}: give {turn} if genes stand in "
+        f"rows; if it numbers the samples, {sample}{gene}",
+        row=HEAD,
+        remedies=remedies,
     )
 
 
-def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
+def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
     """The error of a first column of names: genes, or samples."""
     first = sheet.cells(0)
     of_samples = {"sample_column": sheet.heads[0] or "1"}
@@ -201,28 +200,24 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
         remedies = (of_samples | {"time_column": clocks[0]}, *remedies)
     elif set(SERIES) & set(kinds):
         remedies = remedies[::-1]
-    return may_read(
-        sheet.error(
-            "must have a column named Time, or none but numbers where all samples are in steady "
-            f"state; {_turn(first)}; or if it names samples, call it sample or give "
-            f"{option_words(of_samples)}",
-            row=HEAD,
-        ),
-        *remedies,
+    return sheet.error(
+        "must have a column named Time, or none but numbers where all samples are in steady "
+        f"state; {_turn(first)}; or if it names samples, call it sample or give "
+        f"{option_words(of_samples)}",
+        row=HEAD,
+        remedies=remedies,
     )
 
 
-def _without_time(sheet: Sheet, clocks: list[str]) -> LayoutError:
+def _without_time(sheet: Sheet, clocks: list[str]) -> DataError:
     remedies = tuple({"time_column": name} for name in clocks)
     why = f"{joined(clocks)} seems to be it" if clocks else "for there are series"
     column = option_words(remedies[0] if remedies else {"time_column": "NAME"})
     give = f": give {column}" if remedies else f" (or give {column})"
-    return may_read(
-        sheet.error(
-            f"must have a column named Time, {why}{give}; only steady-state samples have none",
-            row=HEAD,
-        ),
-        *remedies,
+    return sheet.error(
+        f"must have a column named Time, {why}{give}; only steady-state samples have none",
+        row=HEAD,
+        remedies=remedies,
     )
 
 

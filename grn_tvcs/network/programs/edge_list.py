@@ -23,7 +23,7 @@ from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_formats
 from grn_tvcs.network.programs.signs import is_word, sign_of
 from tvcs_core import DataError
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.frames import is_frame, table_in
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.spreadsheet import unshield
@@ -200,6 +200,20 @@ class EdgesAmong(NamedTuple):
     def ends(self) -> tuple[Places, Places]:
         """Places of the regulators and of the targets, of each pair once."""
         return np.divmod(self.numbers[self.first], len(self.genes))
+
+    def describe(self, of: str = "network", repeats: str = "listed before") -> list[str]:
+        """Return a sentence for names that are written otherwise, and for each reason."""
+        why = {
+            SELF_LOOPS: "of a gene on itself",
+            UNKNOWN_GENES: f"with a gene that is not in the {of}",
+            REPEATS: repeats,
+        }
+        left_out = [
+            f"left out {plural(len(names), 'edge')} {why[kind]}: {joined(names)}"
+            for kind, names in self.left_out.items()
+            if names
+        ]
+        return [*filter(None, [self.same.describe()]), *left_out]
 
     def values(self, name: str, read: Callable[[str], float]) -> NDArray[np.float64]:
         """Return what `read` makes of the cells of a column; see `EdgeList.value`."""

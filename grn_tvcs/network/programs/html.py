@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from tvcs_core.files.display import plural
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -17,7 +19,8 @@ def summary(frame: pd.DataFrame, n_genes: int, n_scored: int, verdict: str = "")
     `frame` has the selected edges, the surest first.
     """
     n_selected = len(frame)
-    counts = f"{n_genes} genes, {n_selected} edges selected of {n_scored} with a score"
+    edges = plural(n_selected, "edge")
+    counts = f"{plural(n_genes, 'gene')}, {edges} selected of {n_scored} with a score"
     parts = [f"<p><b>Network</b>: {counts}</p>"]
     if verdict:
         parts.append(f"<p>{escape(verdict)}</p>")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.network.programs.edge_list import SCORE, SIGNED, EdgeList, open_edges
 from grn_tvcs.network.programs.signs import SHOWN, sign_of
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import Table, is_number
 
 if TYPE_CHECKING:
@@ -110,5 +110,7 @@ def unread(edges: EdgeList, signs: Sequence[str]) -> list[str]:
             )
     if signs:
         found = joined(dict.fromkeys(signs))
-        sentences.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
+        sentences.append(
+            f"{plural(len(signs), 'sign counts', 'signs count')} as ?: {found}; a sign is {SHOWN}"
+        )
     return sentences

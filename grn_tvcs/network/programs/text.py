@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grn_tvcs.network.edge import RELATIONS
-from tvcs_core.files.display import LISTED, unquoted
+from tvcs_core.files.display import LISTED, plural, unquoted
 
 # "-o": the sign is not known; "--": neither is the direction.
 ARROWS = dict(zip(RELATIONS, ("->", "-|", "-o", "--"), strict=True))
@@ -22,8 +22,8 @@ def summary(network: Any) -> str:
     ]
     more = f" and {len(edges) - LISTED} more" if len(edges) > LISTED else ""
     facts = {
-        f"Network of {len(network.genes)} genes": f"{len(edges)} edges selected of "
-        f"{network.n_scored} with a score",
+        f"Network of {plural(len(network.genes), 'gene')}": f"{plural(len(edges), 'edge')} "
+        f"selected of {network.n_scored} with a score",
         "method": "not known" if origin is None else f"{origin.method}{seed}",
         "verdict": "none, there are no edge probabilities"
         if verdict is None

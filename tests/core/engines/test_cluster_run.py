@@ -170,7 +170,7 @@ WORKER = SimpleNamespace(memory_limit=2_000_000_000, address="tcp://w:2")
         ),
         (
             KilledWorker("k", SimpleNamespace(memory_limit=0, address="w"), 0), 3e9,
-            "ended 1 workers one after the other: it needs about 3.0 GB of memory, the last"
+            "ended 1 worker one after the other: it needs about 3.0 GB of memory, the last"
             " worker was w",
         ),
     ],

@@ -270,7 +270,7 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     assert (
-        "only 6 gold tasks have answers of models, too few to estimate shared errors" in done.stderr
+        "models have answers to 6 gold tasks only, too few to estimate shared errors" in done.stderr
     )
     assert "all gold tasks answered by models have the same class" in done.stderr
     assert (

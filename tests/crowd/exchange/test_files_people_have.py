@@ -246,7 +246,7 @@ def test_bad_answers_are_skipped_and_listed_in_a_file(tmp_path):
     assert crowd_tvcs(*words).exit_code == 2
     done = crowd_tvcs(*words, "--skip-bad")
     assert done.exit_code == 0, done.stderr
-    assert "warning: 4 answers are skipped as bad, listed in" in done.stderr
+    assert "warning: skipped 4 bad answers, listed in" in done.stderr
     skipped = rows_of(tmp_path / "o" / "skipped.csv")
     assert [row["line"] for row in skipped] == ["2", "3", "4", "5"]
     assert {row["file"] for row in skipped} == {"x.jsonl"}  # the same bytes in any folder

@@ -233,7 +233,7 @@ def test_a_preview_of_a_round_issues_nothing(tmp_path, browse):
         with client:
             client.post("/operator/login", data={"password": PASSWORD})
             result = post(client, "/operator/preview", labels=2).text
-            assert "2 labels are worth their price" in result
+            assert "2 labels are worth the price" in result
             assert "rises from 50.00% to 90.00%. No task was issued." in result
             assert campaign.state().settings.rounds == 0
             page = post(client, "/operator/plan", labels=2)

@@ -185,7 +185,7 @@ def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
     (tmp_path / "genes.txt").write_text("G1\nG2\n")
     words = [tmp_path / "edges.tsv", tmp_path / "gold.tsv", "--genes", tmp_path / "genes.txt"]
     done = grn_tvcs("score", *words, "--json")
-    assert done.stderr.count("left out 1 edges") == 3
+    assert done.stderr.count("left out 1 edge") == 3
     found = json.loads(done.stdout)
     assert found["n_pairs"] == 2
     assert found["SP"] is None

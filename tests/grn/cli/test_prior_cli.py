@@ -46,7 +46,7 @@ def test_prior_edges_are_used_printed_and_recorded(folder):
     done = grn(folder, "--prior", folder / "p.csv", *FEW, out="with")
     assert done.exit_code == 0, done.stderr
     assert "warning: " in done.stderr
-    assert "of the prior edges 1 have a gene that is not in the table (X1 -> X2)" in done.stderr
+    assert "left out 1 edge with a gene that is not in the table: X1 -> X2" in done.stderr
     assert "6 of 7 prior edges are between genes of the data; " in done.stderr
     result = record(folder, "with")
     assert result["parameters"]["prior"] == "p.csv"

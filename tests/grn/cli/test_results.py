@@ -33,7 +33,7 @@ def small(tmp_path_factory):
     return folder
 
 
-@pytest.mark.filterwarnings("always:.*left out 1 edges")
+@pytest.mark.filterwarnings("always:.*left out 1 edge")
 @pytest.mark.parametrize("pairs", ["all", "linked"])
 def test_a_reference_is_scored_and_uncounted_edges_are_reported(small, tmp_path, pairs):
     words = ["infer", small / "x.tsv", "--reference", small / "more.tsv", "--pairs", pairs]
@@ -50,14 +50,14 @@ def test_a_reference_is_scored_and_uncounted_edges_are_reported(small, tmp_path,
         assert int(row["n_pairs"]) == found.n_pairs
         left_out = [row[f"left_out_{kind}"] for kind in ("self_loops", "unknown_genes", "repeats")]
         assert left_out == ["1", "1", "1"]
-    assert done.stderr.count("left out 1 edges") == 3
+    assert done.stderr.count("left out 1 edge") == 3
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["left_out_of_reference"]["unknown_genes"] == ["G1 -> Other"]
     assert [given["file"] for given in record["inputs"]] == ["x.tsv", "more.tsv"]
     assert len(record["scores"]) == 2
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Agreement with the reference" in page
-    assert "left out 1 edges of a gene on itself: G1" in page
+    assert "left out 1 edge of a gene on itself: G1" in page
     assert f"--pairs {pairs}" in page
 
 
@@ -142,7 +142,7 @@ def test_a_network_refuses_them_in_another_shape(name):
 
 
 def test_a_reference_tells_what_it_left_out_by_reason(small):
-    with pytest.warns(UserWarning, match="left out 1 edges") as warned:
+    with pytest.warns(UserWarning, match="left out 1 edge") as warned:
         found = reference_in(small / "more.tsv", [f"G{i}" for i in range(1, 9)])
     assert {kind: len(names) for kind, names in found.left_out.items()} == {
         "self_loops": 1,

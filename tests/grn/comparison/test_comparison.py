@@ -192,7 +192,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: b.part(np.array(b.series) == "01"), {},
          "at least 2 time series .* but B has 1; 4 per condition are needed"),
         (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
-         "A is read as log and B as levels; give --scale"),
+         "A is read as log and B as levels; give scale"),
         (lambda b: replace(b, genes=tuple(map(str.lower, GENES))), {},
          "there g1, .*G1, .* would match if capitals did not count"),
         (lambda b: replace(b, notes=("Times are in min, as the file says.",)), {},
@@ -336,7 +336,7 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
         ),
         ("Strain", (), "has no column 'Strain' for condition_column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
-        ("replicate", (), "must name 2 to 6 conditions, found 10: .*name some of them by --cond"),
+        ("replicate", (), "must name 2 to 6 conditions, found 10: .*name some of them by cond"),
         ("state", ("wild",), "must name 2 to 6 conditions, found 1: wild; give the table of the"),
     ],
 )

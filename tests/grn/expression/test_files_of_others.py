@@ -108,7 +108,7 @@ def test_an_empty_column_that_pandas_gave_a_name_is_left_out(write):
 
 def test_cells_that_pseudotime_does_not_reach_are_left_out_of_a_table_too(write):
     levels, clock = write(OF_R), write(PSEUDOTIME.replace("NA", "Inf"), "PseudoTime.csv")
-    with pytest.warns(UserWarning, match="left out 1 pseudotimes that are infinite"):
+    with pytest.warns(UserWarning, match="left out 1 infinite pseudotime"):
         cells = Expression.of(levels, pseudotime=clock)
     assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
 

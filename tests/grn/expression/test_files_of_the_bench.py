@@ -407,7 +407,9 @@ def test_a_strain_of_no_gene_or_of_several_is_refused(name, write):
         with pytest.warns(UserWarning, match="ΔB as b"):
             assert set(read_steady_states(knockouts=path).changed) == {"b", "B_1"}
         return
-    with pytest.raises(DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*--wildtype"):
+    with pytest.raises(
+        DataError, match=f"x.tsv:2, column 'strain': .* found '{name}'.*own, wildtype"
+    ):
         read_steady_states(knockouts=path)
     two = write("strain,lexA,LexA\nΔlexa,0,1\n", "two.csv")
     with pytest.raises(DataError, match="found 'Δlexa'"):
@@ -478,7 +480,7 @@ def test_knock_outs_as_changes_are_refused_with_how_levels_are_made_of_them(writ
      "DarkCorner", "(+)E1A_r60_1"],
 )  # fmt: skip
 def test_controls_are_no_genes_and_reported(control, write):
-    message = "left out 1 controls, which are no genes: "
+    message = "left out 1 control probe, no genes: "
     path = write(f"Time,A,{control},ERCC1\n0,1.5,9,3\n1,2,8,1\n2,3,7,2.5\n")
     with pytest.warns(UserWarning, match=re.escape(message + control)):
         found = Expression.of(path)
@@ -493,7 +495,7 @@ FEATURE_COUNTS = "Geneid\tChr\tStart\tEnd\tStrand\tLength\ta.bam\tb.bam\tc.bam\n
 )
 
 
-@pytest.mark.filterwarnings("ignore:.*samples were found by their names")
+@pytest.mark.filterwarnings("ignore:.*samples were found by name")
 def test_columns_that_tell_of_genes_are_no_samples(write):
     path = write(FEATURE_COUNTS, "x.txt")
     sheet = write("sample,time\na,0\nb,1\nc,2\n", "sheet.csv")

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, infer
-from grn_tvcs.expression.options import LayoutError
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C")
@@ -118,7 +117,7 @@ def test_missing_values_and_steady_samples_are_those_of_files():
         (lambda f: f.rename(columns={"B": "A"}), "found twice: A; rename or drop them"),
         (
             lambda f: f.assign(B="x"),
-            r"DataFrame:1, column 'B': must be a number, found 'x'.*ignore=\['B'\]",
+            r"DataFrame:1, column 'B': must be a number, found 'x'.*ignore='B'",
         ),
         (lambda f: f.assign(B=np.inf), "column 'B': must be a finite number"),
         (
@@ -279,7 +278,7 @@ def test_a_frame_of_genes_in_rows_is_not_read_as_samples(index, columns):
     frame = pd.DataFrame(
         np.random.default_rng(0).random((len(index), len(columns))), index=index, columns=columns
     )
-    with pytest.raises(LayoutError, match="give genes_in_rows=True, or name it 'sample'"):
+    with pytest.raises(DataError, match="give genes_in_rows=True, or name it 'sample'"):
         Expression.of(frame)
     assert Expression.of(frame.rename_axis("sample")).n_steady == len(index)
     with warnings.catch_warnings():
@@ -307,7 +306,7 @@ def test_a_frame_of_samples_in_rows_is_read(index, columns):
 
 def test_flags_and_names_of_several_levels_are_no_genes():
     flags = pd.DataFrame({"Time": [0, 1], "A": [1.0, 2.0], "is_ok": [True, False]})
-    with pytest.raises(DataError, match=r"must be a number, found 'True'; .* ignore=\['is_ok'\]"):
+    with pytest.raises(DataError, match=r"must be a number, found 'True'; .* ignore='is_ok'"):
         Expression.of(flags)
     several = pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([["a", "b"], ["x", "y"]]))
     with pytest.raises(DataError, match="one name each, but data has 2 levels of names: join them"):

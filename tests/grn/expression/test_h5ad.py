@@ -96,7 +96,7 @@ def test_samples_at_the_same_time_are_averaged_and_those_without_left_out(h5ad, 
     with pytest.warns(UserWarning, match="samples") as message:
         found = Expression.of(h5ad(levels, obs, kind=kind))
     assert [str(w.message).split(": ")[1] for w in message] == [
-        "left out 1 samples without a time in time",
+        "left out 1 sample without a time in time",
         "averaged 4 samples to 2, one for each time of a series",
     ]
     assert found.series == ("1", "1")
@@ -115,7 +115,7 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
     assert found.times.tolist() == [2, 4, 2, 4]
     assert found.perturbed.tolist() == [True, False, True, False]
     gap = {"time": ("integer", [1, 2, 3, 0], [False, False, False, True])}
-    with pytest.warns(UserWarning, match="left out 1 samples"):
+    with pytest.warns(UserWarning, match="left out 1 sample"):
         assert Expression.of(h5ad(obs=gap)).times.tolist() == [1, 2, 3]
 
 

@@ -276,7 +276,7 @@ def test_a_sample_of_two_series_in_a_sheet_is_not_one_measured_twice(rng, write)
     ), "s.csv")  # fmt: skip
     with pytest.warns(UserWarning, match=r".") as message:
         Expression.of(write(table), samples=sheet)
-    assert ["left out 1 samples" in str(one.message) for one in message] == [True]
+    assert ["left out 1 sample" in str(one.message) for one in message] == [True]
 
 
 def test_names_that_differ_in_case_alone_are_pointed_out(write):

@@ -83,7 +83,7 @@ def test_a_scale_is_guessed_and_doubt_is_reported(kind, scale, is_doubtful):
     data = table(values)
     if is_doubtful:
         other = "counts" if kind == "expected counts" else OTHER[scale]
-        with pytest.warns(UserWarning, match=f"are taken as {scale}, for .* give --scale {other}"):
+        with pytest.warns(UserWarning, match=f"are taken as {scale}, for .* give scale={other!r}"):
             settled = on_scale(data)
     else:
         settled = on_scale(data)
@@ -197,7 +197,7 @@ def test_a_marker_of_missing_values_is_no_measurement(levels, marker, cells, say
     values = np.array(levels.values)
     values[14, 3 : 3 + cells] = marker
     marked = Expression(values, levels.times, levels.series, levels.genes)
-    with pytest.raises(ValueError, match=says + ".*leave the cell empty and give --missing"):
+    with pytest.raises(ValueError, match=says + ".*leave the cell empty and give missing="):
         infer(marked)
     scale = guess_scale(values).scale
     assert on_scale(marked, scale).scale == scale  # who names the scale vouches for the values

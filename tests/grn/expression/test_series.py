@@ -10,7 +10,6 @@ from grn_tvcs import Expression
 from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.options import LayoutError
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
 
@@ -126,7 +125,7 @@ def test_replicates_that_nothing_pairs_are_series_or_averaged_by_option(write):
 
 def test_the_sample_that_no_other_goes_with_is_left_out(write):
     path = write(UNPAIRED + "0,9,9\n", "x.csv")
-    with pytest.warns(UserWarning, match=r"left out 1 samples .* \(line 10\)"):
+    with pytest.warns(UserWarning, match=r"left out 1 sample .* \(line 10\)"):
         assert len(Expression.of(path, replicates="unpaired").values) == 8
 
 
@@ -174,7 +173,7 @@ def test_names_of_samples_in_a_sheet_match_without_folder_ending_case_and_marks(
     ]
     table = turned(levels(rng, 1), names)
     sheet = write("sample,time\n" + "".join(f"{t}h_r1,{t}\n" for t in TIMES), "s.csv")
-    with pytest.warns(UserWarning, match="5 samples were found by their names without folder"):
+    with pytest.warns(UserWarning, match="5 samples were found by name without folder"):
         found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [*TIMES]
     two = table.rename(columns={"24h_r1": "0H.r1"})
@@ -419,7 +418,7 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
     path = tmp_path / "x.tsv"
     rows = "".join("\t".join(label) + ROW for label in labels)
     path.write_text(f"Time\t{head}\tA\tB\n{rows}")
-    with pytest.raises(LayoutError, match=message) as refused:
+    with pytest.raises(DataError, match=message) as refused:
         Expression.of(path)
     assert list(refused.value.remedies) == ways
     assert len(Expression.of(path, **ways[0]).pieces) == 2

@@ -16,7 +16,7 @@ from grn_tvcs.cli.check import check
 from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.expression.formats.text import open_sheet
-from grn_tvcs.expression.options import LayoutError, Options
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.readable_options import readable_options
 from grn_tvcs.expression.sheet import Text, find_place
 from tests.memory import PEAK
@@ -63,7 +63,7 @@ def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(write):
 def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(write):
     levels = write("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
     result = write("sample,time\ns1,0\ns2,1\n", "s.csv")
-    with pytest.warns(UserWarning, match="left out 1 samples: s3"):
+    with pytest.warns(UserWarning, match="left out 1 sample: s3"):
         found = Expression.of(levels, samples=result, genes_in_rows=True)
     assert found.values.tolist() == [[1, 3], [2, 5]]
 
@@ -82,7 +82,7 @@ def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(write):
 def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(write):
     levels = write("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
     result = write("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
-    with pytest.raises(LayoutError, match="or give series_column='Donor'; where") as error:
+    with pytest.raises(DataError, match="or give series_column='Donor'; where") as error:
         Expression.of(levels, samples=result)
     assert error.value.remedies[0] == {"series_column": ("Donor",)}
 
@@ -155,7 +155,7 @@ def test_a_table_that_cannot_fit_into_memory_is_refused_by_its_shape(write, monk
 
 def test_options_are_looked_for_by_reading_a_file_again_only_where_it_is_small(write, monkeypatch):
     path = write(TURNED)
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(DataError) as refused:
         Expression.of(path)
 
     def found():

@@ -256,10 +256,10 @@ def test_over_expressed_strains_are_read_by_their_names(write):
     assert found.is_overexpressed.tolist() == [False, True, True, True, True]
     assert not found.is_knockout.any()
     wrong = write("strain\tA\tB\tC\nA_KO\t1\t2\t3\n")
-    with pytest.raises(DataError, match=r"found .A_KO. .a knock-out is in --knockouts"):
+    with pytest.raises(DataError, match=r"found .A_KO. .a knock-out is in knockouts"):
         read_steady_states(overexpressions=wrong)
     wrong = write("strain\tA\tB\tC\nA_OE\t1\t2\t3\n")
-    with pytest.raises(DataError, match=r"found .A_OE. .see --overexpressions"):
+    with pytest.raises(DataError, match=r"found .A_OE. .see overexpressions"):
         read_steady_states(knockouts=wrong)
 
 

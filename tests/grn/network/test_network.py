@@ -178,7 +178,7 @@ def test_references_with_and_without_header_are_read(tmp_path, text, n_edges):
 def test_omitted_parts_of_a_reference_are_reported(tmp_path):
     path = tmp_path / "gold.tsv"
     path.write_text("A\tB\nA\tA\nA\tzz\nA\tB\n")
-    with pytest.warns(UserWarning, match="left out 1 edges") as message:
+    with pytest.warns(UserWarning, match="left out 1 edge") as message:
         assert read_reference(path, GENES).selected.sum() == 1
     text = " ".join(str(w.message) for w in message)
     assert "on itself: A" in text

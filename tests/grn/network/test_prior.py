@@ -40,17 +40,18 @@ def test_columns_are_found_by_name_or_place(write, text, found):
     assert prior.n_listed == prior.n_edges == len(found)
 
 
-def test_what_does_not_count_is_one_warning(write):
+def test_what_does_not_count_is_warned_of_by_its_reason(write):
     rows = ["A\tB\t.5\t+", "A\tB\t.75\t-", "A\tB\t.25\t+", "C\tC\t1\t?", "B\tC\t1\t+", "B\tC\t1\t-"]
     rows += [f"X{k}\tA\t1\t+" for k in range(5)]
-    with pytest.warns(UserWarning, match="of the prior edges") as seen:
+    with pytest.warns(UserWarning, match="left out") as seen:
         prior = read_prior(write("\n".join(rows)), GENES)
     assert edges(prior) == {"AB": (0.75, -1), "BC": (1, 0)}  # as sure of + as of -: not known
     assert (prior.n_listed, prior.n_edges) == (8, 2)
     assert [str(one.message).partition("x.tsv: ")[2] for one in seen] == [
-        "of the prior edges 5 have a gene that is not in the table (X0 -> A, X1 -> A, X2 -> A, "
-        "...); 1 are of a gene on itself (C); 3 are there again, and the larger weight counts "
-        "(A -> B, A -> B, B -> C)"
+        "left out 1 edge of a gene on itself: C",
+        "left out 5 edges with a gene that is not in the table: X0 -> A, X1 -> A, X2 -> A, "
+        "X3 -> A, X4 -> A",
+        "left out 3 edges listed again, of which the larger weight counts: A -> B, A -> B, B -> C",
     ]
 
 

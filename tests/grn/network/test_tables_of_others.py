@@ -116,7 +116,7 @@ def test_genes_of_another_case_are_found_and_reported(tmp_path, door):
     assert "4 of 5 names are genes: 3 as written, 1 in another case of letters (LexA is lexA)" in (
         found
     )
-    assert "left out 1 edges with a gene that is not in the network: phoB -> umuD" in found
+    assert "left out 1 edge with a gene that is not in the network: phoB -> umuD" in found
 
 
 def test_a_header_without_a_score_is_reported(tmp_path):
