@@ -230,7 +230,7 @@ def repeats_note(path: str, times: Sequence[str], repeats: Sequence[str]) -> str
 
 
 def hold_times(names: Sequence[str]) -> bool:
-    """Whether all names of samples hold a time beside other words, and not all the same.
+    """Whether names of samples hold times beside other words, three in four or all of them.
 
     Examples
     --------
@@ -240,6 +240,8 @@ def hold_times(names: Sequence[str]) -> bool:
     (False, True)
     >>> hold_times(["X0", "X10", "X20"]), hold_times(["X1", "X2", "X3"])  # R's names of numbers
     (True, False)
+    >>> hold_times(["ctrl", "drug_1h", "drug_2h", "drug_4h"])
+    True
     """
     if all(_OF_R.match(name) for name in names):
         names = [name[1:] for name in names]
@@ -247,18 +249,19 @@ def hold_times(names: Sequence[str]) -> bool:
             return True
     found = [_INSIDE.search(name) for name in names]
     times = {one[1] or one[2] for one in found if one is not None}
-    return len(times) > 1 and all(one is not None for one in found)
+    n_without = found.count(None)
+    return len(times) > (2 if n_without else 1) and 4 * n_without <= len(names)
 
 
-def rise_like_times(values: Sequence[float]) -> bool:
-    """Whether numbers rise as times do: all along, or in series that begin at the same time.
+def rise_like_times(values: Sequence[float], fewest: int = FEWEST_SAMPLES) -> bool:
+    """Whether `fewest` numbers or more rise as times: all along, or in series from the same time.
 
     Examples
     --------
     >>> rise_like_times([0, 10, 20, 0, 10, 20]), rise_like_times([0.3, 1.2, 0.7, 0.3, 2, 1])
     (True, False)
     """
-    if len(values) < FEWEST_SAMPLES or len(set(values)) < 3 or not all(v >= 0 for v in values):
+    if len(values) < fewest or len(set(values)) < 3 or not all(v >= 0 for v in values):
         return False
     falls = [k for k in range(1, len(values)) if values[k] < values[k - 1]]
     if not falls:  # all along: in whole numbers or even steps, which no gene does by chance

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import SECONDS, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
+from grn_tvcs.expression.judge.cycles import refuse_cycles
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
@@ -33,6 +34,7 @@ from grn_tvcs.expression.judge.series import (
     refuse_without_series,
     series_of,
     warn_of_conditions,
+    warn_of_no_average,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
@@ -77,6 +79,7 @@ def expression_in(roles: Roles) -> Expression:
     if n:
         check_series(samples, series)
         warn_of_conditions(samples, series)
+        warn_of_no_average(samples, series)
     elif not rows:
         raise sheet.error("must have a sample with all levels, found none")
     values = values[rows]
@@ -127,6 +130,9 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
     names = [sheet.heads[j] for j in genes]
+    refuse_cycles(path, names, values)
+    if (sample := roles.place("sample")) is not None:
+        refuse_cycles(path, sheet.cells(sample), values)
     warn_of_names(path, names)
     warn_of_same_genes(path, names, values)
     return genes, values, times, unit

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,14 @@ MARKS_OF_LEVELS = MARKS | {
     "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
 }  # fmt: skip
 FILL = {"missing": "interpolate"}
+UNDETERMINED = "undetermined"  # what qPCR machines write beyond their last cycle
+CYCLES = "threshold cycles of qPCR (Ct, Cq), which fall where expression rises"
+RISING = "give the Ct of a reference gene less that of each gene, and the scale log"
+MOST_OF_A_LONG_TABLE = 8  # columns, of which one holds levels
+# Headings of genes in long tables: also those of qPCR machines, which no wide table has.
+_LISTED_GENES = re.compile(
+    rf"{OF_GENES.pattern}|(target|detector|assay|analyte)([\W_]?name)?|variable", re.IGNORECASE
+)
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
@@ -135,23 +144,47 @@ def _no_number(
         for j, cell in enumerate(row)
         if not ((i, j) in gaps or (is_number(cell) and math.isfinite(float(cell))))
     )
-    kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    what = f"must be {kind}, found {quoted(cells[i][j])}{remedy_of(cells[i][j])}"
-    if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
-        column = [row[j] for row in cells]
-        heading = table.rows[0][columns[j]]
-        is_of_genes = len(columns) == 2 and OF_GENES.fullmatch(heading.lower())  # and of levels
-        if is_of_genes and len(set(column)) < len(column):
-            return table.error(
-                f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
-                "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
-                lines[i],
-                columns[j],
-            )
-        way = {"ignore": (heading or str(columns[j] + 1),)}
-        what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
-        return table.error(what, lines[i], columns[j], remedies=[way])
-    return table.error(what, lines[i], columns[j])
+    heads = [table.rows[0][k] or str(k + 1) for k in columns]
+    what, *ways = describe_word(i, j, heads, lambda k: [row[k] for row in cells])
+    return table.error(what, lines[i], columns[j], remedies=ways)
+
+
+def describe_word(
+    i: int, j: int, heads: Sequence[str], column: Callable[[int], Sequence[str]]
+) -> tuple[Any, ...]:
+    """Describe a cell that is no finite number, and the options that may read the table.
+
+    Parameters
+    ----------
+    i, j
+        Its place among the columns of numbers.
+    heads
+        Their names, or numbers from 1 where a name is missing.
+    column
+        Returns the cells of one of them.
+    """
+    cells = column(j)
+    kind = "a finite number" if is_number(cells[i]) else "a number"
+    what = f"must be {kind}, found {quoted(cells[i])}{remedy_of(cells[i])}"
+    if len(cells) < 2 or any(is_number(cell) or _otherwise(cell) for cell in cells):
+        return (what,)
+    if len(heads) <= MOST_OF_A_LONG_TABLE and _is_long(heads, column):
+        return (
+            f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
+            "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
+        )
+    way = {"ignore": (heads[j],)}
+    return f"{what}; as no cell is: if the column is no gene, give {option_words(way)}", way
+
+
+def _is_long(heads: Sequence[str], column: Callable[[int], Sequence[str]]) -> bool:
+    """Whether one column repeats names of genes, and one alone holds numbers."""
+    columns = [column(k) for k in range(len(heads))]
+    is_word = [are_words(cells) for cells in columns]
+    return sum(is_word) == len(heads) - 1 and any(
+        is_one and _LISTED_GENES.fullmatch(head) and len(set(cells)) < len(cells)
+        for is_one, head, cells in zip(is_word, heads, columns, strict=True)
+    )
 
 
 def are_words(cells: Sequence[str]) -> bool:
@@ -162,6 +195,8 @@ def are_words(cells: Sequence[str]) -> bool:
 
 def remedy_of(cell: str) -> str:
     """Return the remedy for a number in another form; empty for any other cell."""
+    if cell.lower() == UNDETERMINED:
+        return f", as of {CYCLES}: {RISING}"
     if is_number(cell) and math.isinf(float(cell)):
         return (
             "; the logarithm of 0 is -Inf: give the levels as they are, or add a small number "

@@ -96,12 +96,26 @@ def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
 
 def read(data: Any, options: Options) -> Expression:
     """Read expression from any source; see `Expression.of`."""
+    if isinstance(data, str) and "\n" in data:
+        raise TypeError(
+            f"data must be {TAKEN}, found text of several lines: write it to a file, or give "
+            "pandas.read_csv(io.StringIO(data))"
+        )
     if _is_list(data):
         return join_files(data, [read(path, options) for path in data])
     if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
         return _named(read_beeline(data, options), options)
     [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
     return found
+
+
+def _join(data: Any) -> str:
+    """Return how DataFrames of several series are joined; empty for other data."""
+    frames = data.values() if isinstance(data, Mapping) else data
+    if not isinstance(data, Mapping | list | tuple) or not frames or not all(map(is_frame, frames)):
+        return ""
+    by_name = "data" if isinstance(data, Mapping) else "dict(enumerate(data))"
+    return f" of DataFrames: if each is a series, give pandas.concat({by_name}, names=['series'])"
 
 
 def _is_list(data: Any) -> bool:
@@ -147,7 +161,7 @@ def _read_parts(
     elif is_frame(data):
         roles = roles_of(sheet_of_frame(data, options, column), options, column)
     else:
-        raise TypeError(f"data must be {TAKEN}, found {describe_value(data)}")
+        raise TypeError(f"data must be {TAKEN}, found {describe_value(data)}{_join(data)}")
     return {name: expression_in(part) for name, part in split(roles).items()}
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.expression import SCALES, Expression
+from grn_tvcs.expression.judge.cycles import are_like_cycles
+from grn_tvcs.expression.missing_values import CYCLES, RISING
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_choice, option_words
 
@@ -128,6 +130,10 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     if used is None:
         guess = guess_scale(values)
         used, why = guess.scale, guess.why
+        if used == "levels" and are_like_cycles(values):
+            warn_user(
+                f"values are taken as levels, for {why}; so do {CYCLES}: if they are such, {RISING}"
+            )
         if guess.other is not None:
             warn_user(
                 f"values are taken as {used}, for {why}; if they are {guess.other}, give "

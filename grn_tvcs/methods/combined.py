@@ -68,6 +68,7 @@ from grn_tvcs.network.verdict import (
     TOO_COEXPRESSED,
     Verdict,
     describe_trait,
+    main_regulator,
     remedy_of,
     silent_verdict,
     verdict_of,
@@ -333,12 +334,11 @@ def _with_probabilities(
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + N_MORE_SERIES)
         more = N_MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
-    of_regulator = (p >= LIKELY).sum(axis=1).tolist()
     regulators = (expression.genes[k] for k in evidence.inputs)
-    remedy = remedy_of(dict(zip(regulators, of_regulator, strict=True)), expression, steady)
-    return network.replace(
-        scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more, remedy=remedy)
-    )
+    counts = dict(zip(regulators, (p >= LIKELY).sum(axis=1).tolist(), strict=True))
+    remedy, hub = remedy_of(counts, expression, steady), main_regulator(counts, steady)
+    verdict = Verdict(more=more, remedy=remedy, hub=hub)
+    return network.replace(scores=p, selected=p > 0, confidence=p, verdict=verdict)
 
 
 def _with_ranking(

@@ -269,19 +269,18 @@ class Network(Forms):
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
         The confidence is kept to six decimals, as files hold it, and 0 if there is no score. An
-        earlier verdict keeps its forecast for more series and its remedy; the rest is counted
-        again. A network without a confidence stays as it is.
+        earlier verdict keeps its forecast for more series, its remedy and its hub; the rest is
+        counted again. A network without a confidence stays as it is.
         """
         scores = self.pairs.scores
         if self.pairs.confidence is None:
             return self
         confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
-        before = Verdict() if self.verdict is None else self.verdict
         counted = counted_scores(self.pairs, self.genes)
         return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
-            verdict=verdict_of(confidence, counted, more=before.more, remedy=before.remedy),
+            verdict=verdict_of(confidence, counted, self.verdict),
         )
 
     @property

@@ -61,8 +61,8 @@ SERIES_FIRST = (
 # No trait of a table shows whether a hub is measured (decision 289).
 ONE_HUB = (
     "Most of the supported edges have one regulator, {0}. A gene that was not measured and drives "
-    "its targets would look the same. A knock-out or knock-down of {0} (--knockouts, --knockdowns, "
-    "with --wildtype) would show it."
+    "its targets would look the same, and these edges would be false. A knock-out or knock-down "
+    "of {0} (--knockouts, --knockdowns, with --wildtype) would show it."
 )
 MIN_HUB_EDGES = 3
 LEARNED_RANKING = "Edges are ranked by the learned combination of all sources of evidence."
@@ -112,6 +112,9 @@ class Verdict:
         A sentence on the ranking of the edges, if no probability is given.
     null_probability
         Probability that the table has no edge at all, if no edge probability is given.
+    hub
+        The regulator of most supported edges, unless it was changed. Edge probabilities hold if it
+        drives its targets, and not a gene that was not measured. Empty for none.
 
     Raises
     ------
@@ -127,6 +130,7 @@ class Verdict:
     remedy: str = ""
     ranking: str = ""
     null_probability: float = 0.0
+    hub: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.expected_true <= self.n_edges <= self.n_scored:
@@ -166,9 +170,10 @@ class Verdict:
             now = f"This experiment supports 1 edge, with a chance of {self.expected_true:.0%}"
         else:
             n_true = about(round(self.expected_true))
+            if_hub = f" if {self.hub} drives its targets" if self.hub else ""
             now = (
                 f"This experiment supports {about(self.n_edges)} edges (of which {n_true} should "
-                "be true)"
+                f"be true{if_hub})"
             )
         remedy = f" {self.remedy}" if self.remedy else ""
         if self.more is None:
@@ -192,6 +197,7 @@ class Verdict:
             "false_discovery": self.false_discovery,
             "n_scored": self.n_scored,
             "more": None if more is None else {"series": more[0], "n_edges": more[1]},
+            **({"hub": self.hub} if self.hub else {}),
             "sentence": self.describe(),
         }
 
@@ -199,15 +205,18 @@ class Verdict:
 def verdict_of(
     confidence: NDArray[np.float64],
     scores: NDArray[np.float64],
-    *,
-    more: tuple[int, int] | None = None,
-    remedy: str = "",
+    before: Verdict | None = None,
 ) -> Verdict:
-    """The verdict on edges of these confidences; those with a score above 0 count."""
+    """The verdict on edges of these confidences; those with a score above 0 count.
+
+    Of a verdict `before`, the forecast for more series, the remedy and the hub stay.
+    """
+    before = before or Verdict()
     true = expected_true(confidence, scores)
     n_edges = int(np.count_nonzero((confidence >= LIKELY) & (scores > 0)))
     expected = float(np.round(true[n_edges], DECIMALS))
-    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more, remedy=remedy)
+    counts = n_edges, min(expected, float(n_edges)), true.size - 1
+    return Verdict(*counts, before.more, remedy=before.remedy, hub=before.hub)
 
 
 def about(number: int) -> str:
@@ -278,13 +287,18 @@ def remedy_of(
 
     `n_edges` are the supported edges by regulator. A regulator that was changed needs no remedy.
     """
-    if total := sum(n_edges.values()):
-        hub = max(n_edges, key=n_edges.__getitem__)
-        is_main = n_edges[hub] >= MIN_HUB_EDGES and 2 * n_edges[hub] > total
-        is_changed = steady is not None and hub in steady.changed
-        return ONE_HUB.format(hub) if is_main and not is_changed else ""
+    if any(n_edges.values()):
+        hub = main_regulator(n_edges, steady)
+        return ONE_HUB.format(hub) if hub else ""
     if not expression.series:
         return f"{SERIES_FIRST}, would help most."
     if steady is not None and any(steady.changed):
         return "Knock-outs of further regulators would help most."
     return f"{CHANGES} would help most."
+
+
+def main_regulator(n_edges: Mapping[str, int], steady: SteadyStates | None) -> str:
+    """Return the regulator of most supported edges; empty for none, or if it was changed."""
+    hub = max(n_edges, key=n_edges.__getitem__)
+    is_main = n_edges[hub] >= MIN_HUB_EDGES and 2 * n_edges[hub] > sum(n_edges.values())
+    return hub if is_main and not (steady is not None and hub in steady.changed) else ""

@@ -14,13 +14,13 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
-from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
+from grn_tvcs.expression.missing_values import FILL, describe_missing, describe_word, remedy_of
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value, option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined
 from tvcs_core.files.frames import FRAME, is_frame
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ class Frame(Grid):
         values = np.empty((len(rows), len(columns)))
         places = np.array(rows, dtype=int)
         for k, j in enumerate(columns):
-            values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
+            column = self._frame.iloc[places - 1, j]
+            values[:, k], is_word = self._numbers(column, places, j, marks)
+            if is_word.any():
+                raise self._no_number(int(np.argmax(is_word)), k, rows, columns)
         if (bad := np.argwhere(np.isinf(values))).size:
             i, k = bad[0].tolist()
             found = str(values[i, k])
@@ -66,11 +69,15 @@ class Frame(Grid):
             raise self.error(what, rows[i], columns[k])
         if refuse and (gaps := np.argwhere(np.isnan(values))).size:
             i, k = gaps[0].tolist()
-            what = describe_missing("NaN", len(gaps))
+            found = self._frame.iloc[rows[i] - 1, columns[k]]
+            what = describe_missing(found if isinstance(found, str) else "NaN", len(gaps))
             raise self.error(what, rows[i], columns[k], remedies=[FILL])
         return values
 
-    def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
+    def _numbers(
+        self, column: Any, places: NDArray[np.int64], j: int, marks: Collection[str]
+    ) -> tuple[Values, NDArray[np.bool_]]:
+        """Return the numbers of a column, NaN for words, and which words are no marks of gaps."""
         import pandas as pd
 
         numbers = pd.to_numeric(column, errors="coerce")
@@ -79,17 +86,19 @@ class Frame(Grid):
             what = f"must be a real number, found {column.iloc[i]}"
             raise self.error(what, int(places[i]), j)
         levels: Values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        is_word = np.isnan(levels) | (column.dtype.kind == "b")
-        wrong = np.flatnonzero(is_word & column.notna().to_numpy())
-        if wrong.size:
-            i = int(wrong[0])
-            raise self.error(
-                f"must be a number, found {quoted(str(column.iloc[i]))}; if the column is no gene, "
-                f"give {option_words({'ignore': self.heads[j]})}",
-                int(places[i]),
-                j,
-            )
-        return levels
+        is_word = (np.isnan(levels) | (column.dtype.kind == "b")) & column.notna().to_numpy()
+        for i in np.flatnonzero(is_word).tolist():
+            is_word[i] = str(column.iloc[i]).strip().lower() not in marks
+        return levels, is_word
+
+    def _no_number(self, i: int, k: int, rows: Sequence[int], columns: Sequence[int]) -> DataError:
+        """Make the error of a cell that is no number."""
+
+        def cells(k: int) -> list[str]:
+            return _texts(self._frame.iloc[np.array(rows, dtype=int) - 1, columns[k]])
+
+        what, *ways = describe_word(i, k, [self.heads[j] for j in columns], cells)
+        return self.error(what, rows[i], columns[k], remedies=ways)
 
 
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:

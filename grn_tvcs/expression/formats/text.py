@@ -24,6 +24,25 @@ from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_tab
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 MATRIX = re.compile(r".+\.mtx(\.gz)?", re.IGNORECASE)
+_R, _PANDAS = "save it from R by write.csv", "save it from Python by frame.to_csv"
+_TABLES = "save its table as .csv"
+# By the end of the name: what they are, and how a table is made of them.
+OTHER_FILES = {
+    ".rds": ("a file of R", _R), ".rda": ("a file of R", _R), ".rdata": ("a file of R", _R),
+    ".parquet": ("a file of Parquet", f"{_PANDAS}, after pandas.read_parquet"),
+    ".feather": ("a file of Arrow", f"{_PANDAS}, after pandas.read_feather"),
+    ".pkl": ("a pickle of Python", _PANDAS), ".npy": ("an array", "give it in Python"),
+    ".loom": ("a loom file", "write it as .h5ad (scanpy.read_loom, then .write)"),
+    ".json": ("JSON", f"{_PANDAS}, after pandas.read_json"),
+    ".pdf": ("a PDF", _TABLES), ".docx": ("a document of Word", _TABLES),
+    ".doc": ("a document of Word", _TABLES), ".ods": ("a sheet of LibreOffice", _TABLES),
+    ".numbers": ("a sheet of Numbers", _TABLES), ".pzfx": ("a file of Prism", _TABLES),
+    ".cel": ("raw intensities of a microarray", "normalise them first (R: affy::rma)"),
+    **dict.fromkeys((".fa", ".fasta", ".fastq", ".fq", ".bam", ".sam"), (
+        "sequences", "count the reads of each gene first (featureCounts, salmon)",
+    )),
+}  # fmt: skip
+_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)
 BYTES_OF_A_ROW = 150  # for its name, while names are judged
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
@@ -47,6 +66,7 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         table, or commas may be decimal points as well as thousands.
     """
     _refuse_cells_of_10x(Path(path))
+    _refuse_other_files(str(path))
     try:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except DataError as error:
@@ -84,6 +104,16 @@ def _refuse_cells_of_10x(path: Path) -> None:
         f".write('cells.h5ad')), and give that with {option_words({'time_column': 'NAME'})}",
         path=path,
     )
+
+
+def _refuse_other_files(path: str) -> None:
+    """Refuse an address, and files that hold no text."""
+    if _ADDRESS.match(path):
+        raise DataError("is an address: download the file, and give its path", path=path)
+    suffix = Path(path.lower().removesuffix(".gz")).suffix
+    if suffix in OTHER_FILES and Path(path).is_file():
+        what, remedy = OTHER_FILES[suffix]
+        raise DataError(f"must be a table of text or .xlsx, found {what}: {remedy}", path=path)
 
 
 def _unwrapped(table: Table) -> Table:

@@ -23,6 +23,7 @@ from tvcs_core import DataError
 from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, plural, quoted
 
+FEWEST_NAMED = 3  # samples, of a column that is called as times are
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
 MOST_DECIMALS = 7  # that tell columns apart; computers write more
@@ -236,7 +237,8 @@ def refuse_times(columns: Names, values: Values) -> None:
     """Refuse a first column that rises like a time in a table without times."""
     name, column = columns.names[0], values[:, 0]
     is_count = _COUNT.fullmatch(name) and _is_count(column)
-    if columns.is_free[0] and not is_count and rise_like_times(column.tolist()):
+    fewest = FEWEST_NAMED if known.MAY_BE_TIME.fullmatch(name) else FEWEST_SAMPLES
+    if columns.is_free[0] and not is_count and rise_like_times(column.tolist(), fewest):
         raise _may_be_time(columns, name, column)
 
 

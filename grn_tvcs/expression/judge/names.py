@@ -41,13 +41,22 @@ CLOCK = _any(
     r"((pseudo|real|latent|\w+_pseudo)[\W_]?)?time([\W_].*|points?|s)?",
     r"hours?|minutes?|days?|hpf|hpi|latent_time|\w*pseudotime",
 )
+# Other headings of times, which may be genes as well: taken for times where numbers rise.
+MAY_BE_TIME = _any(
+    r"t|tp|h|hrs?|mins?|secs?|d|wks?|zeit|temps?|tiempo|tempo|elapsed|generations?|frames?|cycles?"
+    r"|stages?|age|doublings?"
+)
 TIME_WITH_UNIT = _any(r"time *[(\[][^()\[\]]*[)\]]")  # Time (h), which is a time for certain
 # What sheets call the column of the names of samples.
 SAMPLE = _any(r"(sample|cell|array|run)?[\W_]?(ids?|names?|accession)|samples|sample|barcodes?")
+# Headings that name cells or samples for certain.
+OF_CELLS = _any(r"(sample|cell|array|run)s?([\W_]?(ids?|names?|accession|barcodes?))?|barcodes?")
 # Names that may tell series apart, of which the table or the user has to say it.
 MAY_BE_SERIES = _any(
     r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject"
     r"|animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
+    r"|strain|tissue|line|cell[\W_]?line|colony|culture|flask|individual|medium|media|drug|treated"
+    r"|controls?|infected|induced|stress(ed)?|starved|light|(is[\W_]?)?mutant"
 )
 # Control probes of Affymetrix and Agilent, spike-ins, and what HTSeq and STAR count beside genes;
 # capitals count.
@@ -84,7 +93,7 @@ OF_SAMPLES = _any(
     r"(lib(rary)?|total)[_. ]?(size|reads|counts|umis?)|(norm|size|scaling)[_. ]?factors?",
     r"(mapped|aligned|raw|clean|input|assigned)[_. ]?reads|m?reads(_m)?|seq(uencing)?[_. ]?depth",
     r"rine?([_. ]?(score|number))?|rqn|dv200|(rna|dna)?[_. ]?conc(entration)?([_. ]\w+)?"
-    r"|ng[/_. ]?u?l|a?_?260[/_. ]?(280|230)|od_?600|viability|passage|pmi|bmi",
+    r"|ng[/_. ]?u?l|a?_?260[/_. ]?(280|230)|od[_ ]?(600)?|biomass|viability|passage|pmi|bmi",
     r"age([_. ]?(years|days|weeks))?|sex|gender|ethnicity|weight|height|smok(er|ing)|temperature",
     r"dos(e|age)([_. ]\w+)?|stimulus|inducer|iptg|glucose|oxygen|growth[_. ]?rate|(?-i:pH)",
     r"lane([_. ]?id)?|flow_?cell|well|pcr[_. ]?cycles|volume|dilution|(insert|ins\.|read|fragment)"

@@ -335,6 +335,21 @@ def warn_of_conditions(samples: Samples, series: Series) -> None:
         )
 
 
+def warn_of_no_average(samples: Samples, series: Series) -> None:
+    """Warn if replicates are to be averaged, but no time comes twice in a series."""
+    roles, times = samples.roles, samples.times
+    points = {(name, times[i]) for name, i in zip(series.names, series.rows, strict=True)}
+    if roles.options.replicates != "average" or len(points) < len(series.rows):
+        return
+    average, place = option_words({"replicates": "average"}), roles.place("replicate")
+    remedy = ""
+    if place is not None and place in roles.labels:
+        head = roles.sheet.heads[place]
+        ignore = option_words({"ignore": head})
+        remedy = f", as {head} makes each replicate a series: for their mean give {ignore} too"
+    warn_user(f"{roles.sheet.path}: {average} changes nothing{remedy}")
+
+
 def refuse_without_series(roles: Roles) -> None:
     """Refuse options of series if all samples are in steady state."""
     options = roles.options
@@ -350,9 +365,11 @@ def averaged(
     samples: Samples, series: Series, values: NDArray[np.float64]
 ) -> tuple[Series, NDArray[np.float64], str | None]:
     """Average the samples of one time of a series, whose `values` these are; and a note of it."""
+    if samples.roles.options.replicates != "average":
+        return series, values, None
     points = [(name, samples.times[i]) for name, i in zip(series.names, series.rows, strict=True)]
     starts = [k for k, point in enumerate(points) if not k or point != points[k - 1]]
-    if samples.roles.options.replicates != "average" or len(starts) == len(points):
+    if len(starts) == len(points):
         return series, values, None
     size = np.diff([*starts, len(points)])
     means = np.add.reduceat(values, starts, axis=0) / size[:, None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_CELLS, OF_GENES, OF_IDS, SERIES
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -140,6 +140,8 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
         return f"the columns are called by numbers ({joined(names[:3])})"
     if all(map(_ACCESSION.fullmatch, names)):
         return f"the columns are accessions of samples ({joined(names[:3])})"
+    if all(map(_BARCODE.fullmatch, names)):
+        return f"the columns are barcodes of cells ({joined(names[:3])})"
     if all(map(_NUMBERED_GENE.fullmatch, index)) and not any(map(_NUMBERED_GENE.fullmatch, names)):
         return f"it is numbered as genes ({joined(index[:3])})"
     stems, of_index = ({_COUNTER.sub("", name) for name in some} for some in (names, index))
@@ -190,20 +192,29 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
     clocks = [name for name in sheet.heads[1:] if CLOCK.fullmatch(name)]
     remedies: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
     is_of_genes = OF_GENES.fullmatch(sheet.heads[0])
+    names_samples = OF_CELLS.fullmatch(sheet.heads[0]) and not are_samples(sheet.heads[1:], first)
     if times_in_header(sheet.heads[1:]) or (is_of_genes and repeated(first)):
         remedies = remedies[
             :1
         ]  # names of genes, of which some have several probes, above them times
     elif repeated(first):
         remedies = remedies[1:]
+    elif names_samples:
+        remedies = remedies[::-1]
     if clocks:
         remedies = (of_samples | {"time_column": clocks[0]}, *remedies)
     elif set(SERIES) & set(kinds):
         remedies = remedies[::-1]
+    seems = (
+        f"{sheet.heads[0]} seems to name samples: give {option_words(of_samples)}; or if genes "
+        f"stand in rows, {option_words({'genes_in_rows': True})}"
+        if names_samples
+        else f"{_turn(first)}; or if it names samples, call it sample or give "
+        f"{option_words(of_samples)}"
+    )
     return sheet.error(
         "must have a column named Time, or none but numbers where all samples are in steady "
-        f"state; {_turn(first)}; or if it names samples, call it sample or give "
-        f"{option_words(of_samples)}",
+        f"state; {seems}",
         row=HEAD,
         remedies=remedies,
     )

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +14,9 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import gap_notes
+from grn_tvcs.expression.options import LayoutError
 from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.scales import on_scale
 from tests.every_command import GEO
 from tvcs_core import DataError
 
@@ -80,7 +83,7 @@ def test_missing_parts_of_a_series_matrix_are_reported(write, text, message):
 
 def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(write):
     table = open_sheet(write("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
-    with pytest.raises(DataError, match="'zz' for ignore; it has name, A, B, x, y$"):
+    with pytest.raises(DataError, match=r"'zz' for ignore; it has name, A, B, x, y$"):
         without(table, ["zz"])
 
 
@@ -143,3 +146,195 @@ def test_replicated_conditions_in_one_network_are_named(alone, tmp_path):
     found = [str(one.message) for one in caught if "conditions" in str(one.message)]
     assert len(found) == (0 if alone else 1)
     assert alone or "the series of 2 conditions (wt, cold) are taken as of one network" in found[0]
+
+
+# ---- what people bring: each as a file and as a DataFrame
+
+GENES = ("TP53", "MYC", "JUN", "FOS", "EGR1", "ATF3")
+HOURS = [0, 1, 2, 4, 8]
+
+
+def course(n_series=1, low=0.5, high=9.0):
+    """Return levels with a time."""
+    values = np.random.default_rng(0).uniform(low, high, (n_series * len(HOURS), len(GENES)))
+    table = pd.DataFrame(np.round(values, 2), columns=GENES)
+    table.insert(0, "Time", HOURS * n_series)
+    return table
+
+
+@pytest.fixture(params=["file", "frame"])
+def brought(request, tmp_path):
+    """Return a function that brings a table to `Expression.of`, and what it warns of."""
+
+    def bring(table, **words):
+        path = tmp_path / "x.csv"
+        table.to_csv(path, index=False)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            read = Expression.of(path if request.param == "file" else table, **words)
+            read = on_scale(read)
+        return read, " ".join(str(one.message) for one in found)
+
+    return bring
+
+
+def renamed(table, form):
+    """Return the table with genes of other names."""
+    return table.rename(columns={gene: form.format(gene) for gene in GENES})
+
+
+def test_an_average_that_averages_nothing_is_pointed_out(brought):
+    table = course(2)
+    table.insert(1, "replicate", [1] * 5 + [2] * 5)
+    read, said = brought(table, replicates="average")
+    assert read.n_series == 2
+    assert "replicates='average' changes nothing, as replicate makes each replicate a" in said
+    assert "for their mean give ignore='replicate' too" in said
+    read, said = brought(table, replicates="average", ignore="replicate")
+    assert "changes nothing" not in said
+    assert read.n_series == 1
+    assert "replicates='average' changes nothing" in brought(course(), replicates="average")[1]
+
+
+@pytest.mark.parametrize("head", ["cell", "Cell ID", "sample_name", "barcode"])
+def test_a_first_column_of_cells_names_samples_unless_the_others_are_cells(head, brought):
+    table = course().drop(columns="Time")
+    codes = ["AAACGT", "AACCGT", "ACACGT", "AGACGT", "ATACGT"]
+    table.insert(0, head, [f"{code}GGTA-1" for code in codes])
+    with pytest.raises(LayoutError, match=f"{head} seems to name samples: give sample_") as why:
+        brought(table)
+    assert why.value.remedies[0] == {"sample_column": head}
+    assert brought(table, **why.value.remedies[0])[0].genes == GENES
+    table = table.set_index(head).T.rename_axis(head).reset_index()
+    with pytest.raises(LayoutError, match="genes seem to stand in rows") as why:
+        brought(table)
+    assert why.value.remedies[0] == {"genes_in_rows": True}
+
+
+@pytest.mark.parametrize("form", ["{}_Ct", "Ct {}", "{} Cq Mean", "dCt_{}", "ΔΔCt {}"])
+def test_cycles_of_qpcr_are_no_levels(form, brought):
+    table = course(low=17, high=34)
+    with pytest.raises(DataError, match=r"17.* are those of threshold cycles .*Ct of a reference"):
+        brought(renamed(table, form))
+    turned = table.set_index("Time").T.rename_axis("gene").reset_index()
+    turned.columns = ["gene", *(form.format(f"S{k}") for k in range(5))]
+    with pytest.raises(DataError, match="threshold cycles"):
+        brought(turned, genes_in_rows=True)
+    levels = renamed(course(), form)  # a gene may be called so
+    if not form.startswith(("d", "Δ")):
+        assert brought(levels)[0].n_series == 1
+
+
+def test_cycles_are_known_by_the_file_and_pointed_out_by_their_values(brought, tmp_path):
+    table = course(low=17, high=34)
+    read, said = brought(table)
+    assert read.scale == "levels"
+    assert "so do threshold cycles of qPCR" in said
+    table.to_csv(path := tmp_path / "plate1_Ct.csv", index=False)
+    with pytest.raises(DataError, match="its name and values of 17"):
+        Expression.of(path)
+    for form in ("-ddCt {}", "2^-ddCt {}"):
+        brought(renamed(course(), form))
+    turned = table.set_index("Time").T.rename_axis("gene").reset_index()
+    for form in ("CT{}", "CT_{}"):  # circadian times, and controls
+        turned.columns = ["gene", *(form.format(4 * k) for k in range(5))]
+        assert "so do threshold cycles" in brought(turned, genes_in_rows=True)[1]
+    for others in ((0, 40), (17, 60), (5, 15)):
+        assert "cycles" not in brought(course(low=others[0], high=others[1]))[1]
+    whole = course(low=17, high=34).round(0)
+    assert "cycles" not in brought(whole)[1]
+
+
+@pytest.mark.parametrize("gene", ["gene", "Target Name", "Assay", "Detector"])
+def test_a_long_table_of_several_columns_is_to_be_made_wide(gene, brought):
+    rows = [(f"S{t}", t, name, 20.5 + k) for t in HOURS for k, name in enumerate(GENES)]
+    table = pd.DataFrame(rows, columns=["Sample Name", "Time", gene, "CT"])
+    with pytest.raises(DataError, match=r"this is a long table, .* pandas: pivot"):
+        brought(table)
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"),
+    [
+        ("Undetermined", "as of threshold cycles of qPCR"),
+        ("<0.5", "a level is one number alone"),
+        ("12.5%", "write 0.125"),
+        ("1,234.5", "nothing between thousands"),
+        ("nd", "it is the only value that is missing: give missing='drop'"),
+        ("#DIV/0!", "it is the only value that is missing"),
+    ],
+)
+def test_a_cell_that_is_no_number_has_its_remedy(cell, what, brought):
+    table = course().astype(object)
+    table.iloc[1, 2] = cell
+    with pytest.raises(DataError, match=f"column 'MYC': must be a number, found .*{what}") as why:
+        brought(table)
+    assert "is no gene" not in str(why.value)
+    if "missing" in what:
+        assert brought(table, missing="interpolate")[0].n_steps == 4
+
+
+@pytest.mark.parametrize("head", ["t", "hr", "Zeit", "stage", "generation", "frame"])
+def test_a_short_course_under_another_name_is_not_taken_for_steady_states(head, brought):
+    table = course().rename(columns={"Time": head})
+    with pytest.raises(LayoutError, match=f"column '{head}': rises like a time") as why:
+        brought(table)
+    assert brought(table, **why.value.remedies[0])[0].n_series == 1
+    falling = table.assign(**{head: [2.5, 0.3, 1.7, 0.9, 1.1]})
+    assert brought(falling)[0].genes == (head, *GENES)
+
+
+@pytest.mark.parametrize("head", ["light", "Treated", "control", "strain", "infected"])
+def test_a_treatment_is_no_gene(head, brought):
+    table = course(2)
+    table.insert(1, head, [0] * 5 + [1] * 5)
+    read, said = brought(table)
+    assert read.genes == GENES
+    assert f"left out {head}, no genes" in said
+    table[head] = ["wt"] * 5 + ["mut"] * 5
+    with pytest.raises(LayoutError, match=f"if it tells series apart, give series_column='{head}'"):
+        brought(table)
+
+
+@pytest.mark.parametrize("head", ["OD", "od600", "Biomass"])
+def test_the_density_of_a_culture_is_no_gene(head, brought):
+    read, said = brought(course().assign(**{head: [0.1, 0.2, 0.4, 0.8, 1.2]}))
+    assert read.genes == GENES
+    assert f"left out {head}" in said
+
+
+def test_samples_of_a_drug_beside_a_control_may_be_a_course(brought):
+    table = course().set_index("Time").T.rename_axis("gene").reset_index()
+    table.columns = ["gene", "ctrl", "drug_1h", "drug_2h", "drug_4h", "drug_8h"]
+    assert "seem to hold times" in brought(table, genes_in_rows=True)[1]
+    table.columns = ["gene", "ctrl", "drug_1h", "liver", "brain", "drug_8h"]
+    assert "hold times" not in brought(table, genes_in_rows=True)[1]
+
+
+def test_files_that_are_no_tables_are_named(tmp_path):
+    for suffix, what in {
+        ".rds": "of R", ".RData": "of R", ".parquet": "Parquet", ".loom": "loom", ".pdf": "PDF",
+        ".json": "JSON", ".ods": "LibreOffice", ".fasta.gz": "sequences", ".CEL": "microarray",
+    }.items():  # fmt: skip
+        path = tmp_path / f"x{suffix}"
+        path.write_bytes(b"X\nY")
+        with pytest.raises(DataError, match=f"must be a table of text or .xlsx, found .*{what}"):
+            Expression.of(path)
+    with pytest.raises(DataError, match="is an address: download the file"):
+        Expression.of("https://example.org/x.csv")
+    with pytest.raises(TypeError, match="found text of several lines: write it to a file"):
+        Expression.of(course().to_csv())
+    with pytest.raises(FileNotFoundError):
+        Expression.of(tmp_path / "none.rds")
+
+
+@pytest.mark.parametrize("frames", [[course(), course()], {"a": course(), "b": course()}])
+def test_frames_of_several_series_are_joined_as_the_error_writes_it(frames):
+    with pytest.raises(TypeError, match=r"DataFrames: if each is a series, give pandas") as why:
+        Expression.of(frames)
+    joined = eval(str(why.value).split("give ")[1], {"pandas": pd, "data": frames})
+    assert Expression.of(joined).n_series == 2
+    for others in ([], {}, [1, 2], {"a": [1]}):
+        with pytest.raises(TypeError) as why:
+            Expression.of(others)
+        assert "concat" not in str(why.value)

@@ -14,7 +14,7 @@ SCORES = np.array([5.0, 4.0, 3.0, 2.0, 0.0, 1.0])
 
 
 def test_supported_are_the_edges_with_a_score_that_are_as_likely_true_as_not():
-    verdict = verdict_of(CHANCES, SCORES, more=(2, 7))
+    verdict = verdict_of(CHANCES, SCORES, Verdict(more=(2, 7)))
     assert (verdict.n_edges, verdict.n_scored, verdict.more) == (3, 5, (2, 7))
     assert verdict.expected_true == pytest.approx(0.9 + 0.6 + 0.5)
     assert verdict.false_discovery == pytest.approx(1 - 2.0 / 3)
@@ -39,6 +39,11 @@ def test_supported_are_the_edges_with_a_score_that_are_as_likely_true_as_not():
             Verdict(7, 5.4, 90, (1, 9)),
             "This experiment supports 7 edges (of which 5 should be true); one more series would "
             "support 9.",
+        ),
+        (
+            Verdict(7, 5.4, 90, (1, 9), remedy="Knock it out.", hub="lexA"),
+            "This experiment supports 7 edges (of which 5 should be true if lexA drives its "
+            "targets); one more series would support 9. Knock it out.",
         ),
         (Verdict(1, 0.62, 90), "This experiment supports 1 edge, with a chance of 62%."),
         (
@@ -97,11 +102,16 @@ def test_a_judged_network_keeps_its_forecast_of_more_series_and_its_verdict_unde
     scores = rng.uniform(0.1, 1.0, (6, 6))
     np.fill_diagonal(scores, 0.0)
     chances = rng.uniform(size=(6, 6))
-    first = Network.of(tuple("ABCDEF"), scores, confidence=chances, verdict=Verdict(more=(2, 20)))
+    kept = Verdict(more=(2, 20), remedy="Knock it out.", hub="B")
+    first = Network.of(tuple("ABCDEF"), scores, confidence=chances, verdict=kept)
     network = first.with_verdict()
     assert np.array_equal(network.confidence, chances.round(6) * (scores > 0))
-    assert network.verdict == verdict_of(chances.round(6), scores, more=(2, 20))
+    assert network.verdict == verdict_of(chances.round(6), scores, first.verdict)
     assert network.with_verdict().verdict == network.verdict
+    assert (network.verdict.more, network.verdict.remedy, network.verdict.hub) == (
+        (2, 20), "Knock it out.", "B",
+    )  # fmt: skip
+    assert network.verdict.facts()["hub"] == "B"
     assert network.select_under_caps(Rules(max_edges=3)).verdict is network.verdict
     assert network.select_top(2).select_by_method().verdict is network.verdict
 
