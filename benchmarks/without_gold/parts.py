@@ -96,7 +96,7 @@ WITH_GOLD: dict[str, list[Patch]] = {
     "orders like those of the answers": [(dependence_fit, "estimate_choice", lambda *_: 8.0)],
     "folds": [(held_out, "FOLDS", 10**9)],
     "fitted prior of accuracies": [(estimate, "PRIORS", ("two-answers",))],
-    "agreement": [(little_gold, "AGREEMENT_WORTH", 0.0)],
+    "agreement": [(little_gold, "agreement_weight", lambda _: 0.0)],
     "likeliest temper": [(little_gold, "_likeliest_temper", lambda *given: given[2])],
 }
 

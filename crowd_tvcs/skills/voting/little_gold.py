@@ -3,13 +3,13 @@
 A few gold tasks are less informative on the workers than their agreement on all tasks. With n gold
 tasks the posterior is, up to a factor that makes it add up to 1,
 
-    p = (g^(1 - w) u^w)^tau,    w = n0 / (n0 + n)
+    p = (g^(1 - w) u^w)^tau,    w = a / (a + max(0, n - b))
 
 with g the posterior by gold (`vote.posterior`) and u that by agreement, gold included
-(`unsupervised`). Agreement finds labels and cannot know how sure is too sure, so gold sets the
-temper tau: first such that the mean confidence is that by gold, then such that held-out gold is
-likeliest, each task judged by other gold, with a log-normal prior around the first. Gold tasks with
-more or fewer answers than the others only do the first.
+(`unsupervised`): up to b gold tasks find labels as part of u alone. Agreement cannot know how sure
+is too sure, so gold sets the temper tau: first such that the mean confidence is that by gold, then
+such that held-out gold is likeliest, each task judged by other gold, with a log-normal prior around
+the first. Gold tasks with more or fewer answers than the others only do the first.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_po
 from crowd_tvcs.skills.voting.votes import Votes, most_probable
 from tvcs_core.files.display import plural
 
-# n0, in gold tasks: of 10, 40, 80 and 160 the one with most right labels with 1 to 20 % gold on six
-# public sets, by up to .004 (docs/studies/crowd-without-gold.md).
-AGREEMENT_WORTH = 80.0
+# a and b, in gold tasks: of 20 to 120 and 0 to 30 those that are never behind no gold by more than
+# a standard error on six public sets with all answers and 1 % gold, and best with 2 % among these
+# (docs/decisions, 303).
+AGREEMENT_WORTH = 40.0
+LEAST_GOLD = 15
 # Gold tasks beside which the mean confidence by agreement counts one half: 0 to 10 are alike but
 # with ten gold tasks, where 3 has a log score that is .02 above that of 0.
 CONFIDENCE_WORTH = 3.0
@@ -55,7 +57,7 @@ Floats = NDArray[np.float64]
 
 def agreement_weight(n_gold: int) -> float:
     """Return the weight w of the agreement of the workers beside so many gold tasks."""
-    return AGREEMENT_WORTH / (AGREEMENT_WORTH + n_gold)
+    return AGREEMENT_WORTH / (AGREEMENT_WORTH + max(0, n_gold - LEAST_GOLD))
 
 
 class Blend(NamedTuple):

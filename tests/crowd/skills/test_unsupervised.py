@@ -235,16 +235,27 @@ def test_a_little_gold_is_no_worse_than_none_and_than_gold_alone(rng):
 def test_the_more_gold_the_less_agreement_counts(rng):
     answers, truth = crowd(rng, rng.uniform(0.5, 0.9, 20), 200, 5)
     weights = []
-    for n in (5, 50, 150):
+    for n in (5, 15, 50, 150):
         gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(n)})
         skill = estimate_quality(answers, gold, like=answers)
         found = blend(answers, gold, skill)
-        assert found.weight == approx(agreement_weight(n)) == approx(80 / (80 + n))
+        assert found.weight == approx(agreement_weight(n)) == approx(min(1, 40 / (25 + n)))
         assert found.chances.sum(axis=1) == approx(np.ones(200))
         weights.append(found.weight)
         assert found.describe().startswith(f"with {n} gold tasks the vote gives gold a weight of")
     assert weights == sorted(weights, reverse=True)
     assert agreement_weight(8000) < 0.01
+
+
+def test_up_to_fifteen_gold_tasks_find_labels_in_the_agreement(rng):
+    """They set the confidence alone; and a majority that errs is not followed."""
+    answers, truth = crowd(rng, [0.2] * 6 + [0.95] * 4, 300, 5)
+    gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(15)})
+    found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
+    known = np.where(np.arange(300) < 15, truth, -1)
+    agreed = unsupervised_posterior(answers, known)
+    assert found.chances.argmax(axis=1).tolist() == agreed.argmax(axis=1).tolist()
+    assert (agreed.argmax(axis=1) == truth)[15:].mean() > 0.9
 
 
 def test_gold_alone_counts_where_agreement_is_not_asked(rng):
