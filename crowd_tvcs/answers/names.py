@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.values import IF_CLASS, describe_fault, find_label_faults, find_name_fault
-from tvcs_core.arguments import array_of, items_of
+from tvcs_core.arguments import array_of, by_label, items_of
 from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.frames import is_frame
 
 IN_PYTHON = "if it is a class, name every class with classes="
 
@@ -102,3 +104,26 @@ def check_codes(
     out = out.astype(np.int64)
     out.setflags(write=False)
     return out
+
+
+def in_order(name: str, given: Any, names: Sequence[str]) -> Any:
+    """Return values by name, a mapping or a Series, in the order of the names; others unchanged.
+
+    Raises
+    ------
+    ValueError
+        If a name has no value, or a value belongs to another name.
+    TypeError
+        If it is a DataFrame.
+    """
+    if is_frame(given):
+        raise TypeError(f"{name} must be one value, a Series or an array, found a DataFrame")
+    labelled = by_label(given)
+    if labelled is None:
+        return given
+    of_name = {str(label): value for label, value in labelled.items()}
+    if missing := [one for one in names if one not in of_name]:
+        raise ValueError(f"{name} must have a value of {quoted(missing[0])}, found none")
+    if others := set(of_name).difference(names):
+        raise ValueError(f"{name} has a value of {quoted(min(others))}, which is none of the names")
+    return [of_name[one] for one in names]

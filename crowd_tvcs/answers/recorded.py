@@ -21,6 +21,7 @@ from crowd_tvcs.answers.names import (
 from crowd_tvcs.answers.times import check_times
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import plural
+from tvcs_core.files.frames import is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,6 +149,8 @@ class Answers(GivenToTasks):
         ValueError
             If a row has a name outside the given ones, or a pair is answered twice.
         """
+        if is_frame(rows):
+            raise TypeError("rows must be tuples, found a DataFrame; read_answers reads one")
         listed = list(rows)
         of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
         if tasks is None:

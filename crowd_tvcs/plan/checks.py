@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,25 +16,13 @@ from crowd_tvcs.accuracy.model import (
 )
 from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality
-from tvcs_core.arguments import array_of, by_label
-from tvcs_core.files.display import quoted
+from tvcs_core.arguments import array_of
+from tvcs_core.files.frames import is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Caps = int | ArrayLike | None
-
-
-def in_order(name: str, given: Any, names: Sequence[str]) -> Any:
-    """Return values by name, a mapping or a Series, in the order of the names; others unchanged."""
-    labelled = by_label(given)
-    if labelled is None:
-        return given
-    of_name = {str(label): value for label, value in labelled.items()}
-    for missing, what in (
-        ([one for one in names if one not in of_name], "must have a value of"),
-        ([one for one in of_name if one not in names], "must have no other names than the plan:"),
-    ):
-        if missing:
-            raise ValueError(f"{name} {what} {quoted(missing[0])}")
-    return [of_name[one] for one in names]
 
 
 def checked_caps(
@@ -82,6 +70,8 @@ def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.boo
     """Pairs that must be, each of them allowed; None if there are none."""
     if forced is None:
         return None
+    if is_frame(forced):
+        forced = _forced_by_name(forced, quality)
     out = array_of("forced", forced)
     if out.dtype != np.bool_:
         raise TypeError(f"forced must be booleans, found {out.dtype}")
@@ -95,6 +85,17 @@ def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.boo
         )
     out.setflags(write=False)
     return out if out.any() else None
+
+
+def _forced_by_name(forced: pd.DataFrame, quality: Quality) -> pd.DataFrame:
+    """Return a table of pairs in the order of the workers and tasks."""
+    forced = forced.rename(index=str, columns=str)
+    workers, tasks = list(quality.workers), list(quality.tasks)
+    if sorted(forced.index) != sorted(workers) or sorted(forced.columns) != sorted(tasks):
+        raise ValueError(
+            "forced must have the workers of quality for rows and its tasks for columns"
+        )
+    return forced.loc[workers, tasks]
 
 
 def checked_budget(budget: int | None, most: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
 from crowd_tvcs.answers.factors import CrowdQuality
+from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality, as_quality
 from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
 from crowd_tvcs.plan.assigned import Assigned
@@ -23,7 +25,6 @@ from crowd_tvcs.plan.checks import (
     checked_minimums,
     class_settings,
     common_error_settings,
-    in_order,
 )
 from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_impossible
 from crowd_tvcs.plan.refusals import (
@@ -53,8 +54,8 @@ class Plan(Terms):
     Parameters
     ----------
     quality
-        Accuracy of every worker on every task: a `Quality`, or a DataFrame (as for
-        `crowd_tvcs.read_quality`) or an array of shape (workers, tasks), which become one. For a
+        Accuracy of every worker on every task: a `Quality`, or what becomes one: a
+        DataFrame or a path, as for `crowd_tvcs.read_quality`, or an array. For a
         crowd too large for a table, `crowd_tvcs.answers.factors.Factors`. These allow caps,
         minimums, priors and classes; forced pairs, money, groups, confusion matrices and a common
         error need a table. With factors, a task with single excluded pairs has no minimum, and a
@@ -131,7 +132,7 @@ class Plan(Terms):
 
     def __init__(
         self,
-        quality: CrowdQuality | ArrayLike | pd.DataFrame,
+        quality: CrowdQuality | ArrayLike | str | Path | pd.DataFrame,
         *,
         max_workers_per_task: Caps = None,
         max_tasks_per_worker: Caps = None,

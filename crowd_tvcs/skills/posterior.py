@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import Answers
-from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.names import in_order
+from crowd_tvcs.answers.quality import Quality, as_quality
 from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
     answer_likelihoods,
@@ -24,6 +25,7 @@ from crowd_tvcs.belief.independent import (
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.arguments import array_of
+from tvcs_core.files.frames import is_frame
 
 Floats = NDArray[np.float64]
 
@@ -42,10 +44,10 @@ def posterior(
         Answers of workers to tasks.
     skill
         Response model of the workers: a `Skill` or a `Quality` of the same workers (and tasks); the
-        accuracy of every worker; that of every worker on every task, of shape (workers, tasks); or
-        confusion matrices of shape (workers, classes, classes). With one accuracy, mistakes are
-        spread evenly over the other classes. An answer to a pair that a `Quality` does not allow is
-        uninformative.
+        accuracy of every worker, in their order or by name; that of every worker on every task, of
+        shape (workers, tasks); or confusion matrices of shape (workers, classes, classes). With one
+        accuracy, mistakes are spread evenly over the other classes. An answer to a pair that a
+        `Quality` does not allow is uninformative.
     prior
         Probability of every class, of shape (classes,), or for every task, of shape (tasks,
         classes). None for the class prevalence of the gold behind a `Skill`, and for equal
@@ -64,6 +66,8 @@ def posterior(
     ValueError
         If names, shapes or probabilities do not fit the answers.
     """
+    if not isinstance(skill, Skill | Quality):
+        skill = as_quality(skill) if is_frame(skill) else in_order("skill", skill, answers.workers)
     if dependence is None and isinstance(skill, Skill):
         dependence = skill.dependence
     is_known = prior is not None

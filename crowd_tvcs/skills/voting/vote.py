@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.answers import Answers, Gold, answers_of, gold_of, with_shared_classes
+from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -60,7 +61,8 @@ def vote(
         As for `crowd_tvcs.skills.posterior.posterior`; only for ``"weighted"``. Beside gold one
         that `crowd_tvcs.estimate_quality` made.
     prior
-        As for `posterior`; only for ``"weighted"`` and ``"unsupervised"``.
+        As for `posterior`, or a mapping of classes to probabilities; only for ``"weighted"`` and
+        ``"unsupervised"``.
     dependence
         As for `posterior`; only for ``"weighted"`` without gold.
 
@@ -88,6 +90,7 @@ def vote(
     """
     known = None if gold is None else gold_of(gold)
     answers = answers_of(answers, () if known is None else known.classes)
+    prior = in_order("prior", prior, answers.classes)
     if known is None:
         return _voted(answers, method, skill, prior, dependence)
     answers = with_shared_classes(answers, known)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from crowd_tvcs import (
+    Answers,
     Gold,
     Plan,
     Quality,
@@ -78,8 +79,6 @@ def test_plan_takes_an_array():
     assert (plan.quality.workers, plan.quality.tasks) == (("0", "1"), ("0", "1", "2"))
     with pytest.raises(ValueError, match=r"two dimensions.*found shape \(3,\)"):
         Plan([0.9, 0.8, 0.7])
-    with pytest.raises(TypeError, match="array of real numbers, found 'ann'"):
-        Plan("ann")
 
 
 def test_pair_that_a_long_frame_lacks_is_not_allowed():
@@ -109,7 +108,7 @@ def test_values_of_a_plan_go_by_name():
     ("caps", "said"),
     [
         ({"ann": 1}, "max_tasks_per_worker must have a value of 'bob'"),
-        ({"ann": 1, "bob": 1, "cy": 1}, "no other names than the plan: 'cy'"),
+        ({"ann": 1, "bob": 1, "cy": 1}, "a value of 'cy', which is none of the names"),
     ],
 )
 def test_names_that_do_not_fit_are_refused(caps, said):
@@ -147,3 +146,34 @@ def test_votes_of_a_frame_are_those_of_answers():
 def test_bad_tables_are_refused(bad, kind, said):
     with pytest.raises(kind, match=said):
         vote(bad)
+
+
+def test_skills_and_priors_go_by_name():
+    accuracy = pd.Series(np.linspace(0.55, 0.95, len(ANSWERS.workers)), index=ANSWERS.workers)
+    in_turn = vote(ANSWERS, skill=accuracy.to_numpy(), prior=[0.3, 0.7])
+    one, other = ANSWERS.classes
+    for skill in (accuracy[::-1], accuracy.to_dict()):
+        votes = vote(TABLE, skill=skill, prior={other: 0.7, one: 0.3})
+        pd.testing.assert_frame_equal(votes.to_frame(), in_turn.to_frame())
+    with pytest.raises(ValueError, match="skill must have a value of"):
+        vote(ANSWERS, skill=accuracy[1:])
+    of_pairs = pd.DataFrame(dict.fromkeys(ANSWERS.tasks, accuracy)).iloc[::-1, ::-1]
+    votes = vote(ANSWERS, skill=of_pairs, prior=[0.3, 0.7])
+    pd.testing.assert_frame_equal(votes.to_frame(), in_turn.to_frame())
+
+
+def test_forced_pairs_go_by_name():
+    forced = WIDE > 0.75
+    in_turn = Plan(WIDE, forced=forced.to_numpy()).forced
+    np.testing.assert_array_equal(Plan(WIDE, forced=forced.iloc[::-1, ::-1]).forced, in_turn)
+    with pytest.raises(ValueError, match="forced must have the workers"):
+        Plan(WIDE, forced=forced.iloc[1:])
+
+
+def test_tables_where_rows_or_arrays_belong_are_refused():
+    with pytest.raises(TypeError, match="read_answers reads one"):
+        Answers.of(TABLE)
+    with pytest.raises(TypeError, match=r"give skill.to_quality\(tasks\)"):
+        Plan(estimate_quality(TABLE, LABELS))
+    with pytest.raises(TypeError, match="cost must be one value, a Series or an array"):
+        Plan(WIDE, cost=WIDE)
