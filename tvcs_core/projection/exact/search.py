@@ -34,6 +34,7 @@ from tvcs_core.projection.exact.shortcuts import (
     solve_small,
 )
 from tvcs_core.projection.kernels import prices, table
+from tvcs_core.projection.kernels.few import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
 
 
@@ -119,7 +120,8 @@ def solve(
         return solve_needed(candidates, caps, needed, shape)
     if not candidates.dense:
         return solve_list(instance, mask, shape)
-    if size <= MAX_ONE_CALL and instance.is_filled and not instance.has_long_lines:
+    is_table = instance.is_filled and not instance.has_long_lines
+    if size <= MAX_ONE_CALL and (is_table or has_few_lines(n, m)):
         found = solve_small(candidates, caps, shape)
         if found is not None:
             return found

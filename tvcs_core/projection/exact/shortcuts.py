@@ -4,11 +4,11 @@ import numpy as np
 
 from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
 from tvcs_core.projection.kernels import small
-from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
+from tvcs_core.projection.kernels.few import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
 # Entries up to which one kernel call is no slower than all steps: of lists and of any table, of
-# tables without long lines, of those that no closed form solves, and with unit caps, since larger
+# tables without few lines, of those that no closed form solves, and with unit caps, since larger
 # ones are faster as assignments (measured by `python -m benchmarks.speed.families`).
 MAX_SMALL = small.MAX_SIMPLEX_ENTRIES
 MAX_SMALL_TABLE = 22_500
@@ -18,8 +18,7 @@ MAX_SMALL_UNIT_CAPS = 50
 
 def is_small_table(n: int, m: int) -> bool:
     """Return whether a table of this shape is solved in one kernel call, if its caps are not 1."""
-    is_long = max(n, m) > LONG_LINE_RATIO * min(n, m)
-    return n * m <= (MAX_SMALL if is_long else MAX_SMALL_TABLE)
+    return n * m <= (MAX_SMALL if has_few_lines(n, m) else MAX_SMALL_TABLE)
 
 
 def is_small(candidates: Candidates, caps: Counts) -> bool:

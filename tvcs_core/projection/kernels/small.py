@@ -10,9 +10,9 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.direct import (
     has_equal,
-    has_long_lines,
     send_directly,
 )
+from tvcs_core.projection.kernels.few import has_few_lines, solve_few
 from tvcs_core.projection.kernels.gains import (
     MAX_SAFE_SIZE,
     MIN_RELATIVE_SIZE,
@@ -143,8 +143,8 @@ def load_of(listed, kept, n, m):
 def solve_small(candidates, caps, steps, mask, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
-    Returns (price of the total, scale of the values, pivots). Cost scaling solves most tables. The
-    simplex solves the others, and lists; all open nonzero entries are its core, so its end is the
+    Returns (price of the total, scale of the values, pivots). Shortest paths solve tables of few
+    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero entries are its core, so its end is the
     proof. Nothing is filled in if pivots are -1 (no entry may be kept) or -2 (cost scaling gave up
     on a table too large for the simplex).
     """
@@ -153,15 +153,20 @@ def solve_small(candidates, caps, steps, mask, u, w):
     factor, size, fits = scale_of(candidates, caps)
     if factor == 0.0 or caps.total == 0:
         return 0.0, factor, -1
+    pi = np.empty((n + m + 2, 2), np.int64)
+    if candidates.dense and has_few_lines(n, m):
+        grid = Grid(factor, steps, not yes)
+        pivots = solve_few(candidates, caps, grid, fits, mask.reshape((n, m)), pi)
+        centre(candidates, caps, grid, mask, pi)
+        return read_prices(pi, all_bits(candidates, caps, grid), u, w), factor, pivots
     # With equal gains first prices need the hash to tell entries apart.
     has_ties = not candidates.dense or has_equal(candidates.values, m)
     nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
     listed, rows, cols = list_lines(candidates, caps, nudged, size)
     most = Counts(caps.rows, caps.cols, min(caps.total, fits))
     price = first_guess(listed, rows, cols, most, u, w)
-    prices, pi, pivots = Prices(u, w, price), np.empty((n + m + 2, 2), np.int64), np.int64(0)
-    bits = pivots
-    if candidates.dense and not (has_ties and has_long_lines(n, m)):
+    prices, bits, pivots = Prices(u, w, price), np.int64(0), np.int64(0)
+    if candidates.dense:
         bits = send_directly(
             candidates, caps, grid, prices, most.total, has_ties == yes, mask.reshape((n, m)), pi
         )

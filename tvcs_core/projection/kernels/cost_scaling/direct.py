@@ -40,18 +40,9 @@ from tvcs_core.projection.kernels.simplex import terminals
 # Thresholds measured by `python -m benchmarks.speed.families` (docs/method.md, small tables).
 ALIGNMENT = np.int64(VECTOR_OFFERS)  # number of lines of both tables is a multiple of it
 BIDS_PER_UNIT = 4  # turns per excess unit, after which shortest paths are faster
-LONG_LINE_RATIO = 32  # ratio of the sides above which phases read too much per turn
-# Entries that paths may read per table entry on long tables, about the work of the simplex there.
-LOOKS_PER_ENTRY = 400
 EPS_SHARE_INVERSE = 16  # mean prices over the first eps, if the prices misplace all units
 MIN_SHARE, MIN_PRICE = 2.0**-10, 2.0**-9  # as in exact/cost_scaling/search.py
 MAX_TIGHT_PER_NODE = 8  # tight arcs per node; more are assumed to contain a cycle
-
-
-@kernel
-def has_long_lines(n, m):
-    """Return whether one side is so much longer that reading its lines is costly."""
-    return max(n, m) > LONG_LINE_RATIO * min(n, m)
 
 
 @kernel
@@ -140,22 +131,16 @@ def spread_of(table):
 
 @kernel
 def settle_flow(flow, clock, prices, steps, fits, has_ties):
-    """Find an optimal flow and exact prices: by bids and paths if little is wrong, else by phases.
-
-    Tables with long lines have no phases; their paths may take as long as the simplex would.
-    """
+    """Find an optimal flow and exact prices: by bids and paths if little is wrong, else by phases."""
     n, m = prices.rows.size, prices.cols.size
-    nodes, price, is_long = n + m + 2, 0.0, has_long_lines(n, m)
+    nodes, price = n + m + 2, 0.0
     prepare(flow, np.int64(0), clock)
     wrong = left_over(flow)
-    if not has_ties and (is_long or wrong <= nodes):
+    if not has_ties and wrong <= nodes:
         bid(flow, clock)
-        few = clock[FAILED] == 0 and (is_long or left_over(flow) <= MAX_OPEN_FIRST * nodes)
-        most = np.int64(LOOKS_PER_ENTRY * n * m // nodes if is_long else PATH_TURNS * nodes)
-        if few and send_all(flow, clock, most):
+        few = clock[FAILED] == 0 and left_over(flow) <= MAX_OPEN_FIRST * nodes
+        if few and send_all(flow, clock, PATH_TURNS * nodes):
             return True
-    if is_long:
-        return False
     for r in range(n):
         price += prices.rows[r] / n
     for c in range(m):
@@ -169,8 +154,6 @@ def settle_flow(flow, clock, prices, steps, fits, has_ties):
 @kernel
 def break_ties(flow, clock, keys, mask):
     """Replace an optimal support by the one with the best hashes; False if it is not found."""
-    if has_long_lines(*mask.shape):
-        return False
     size = MAX_TIGHT_PER_NODE * (mask.shape[0] + mask.shape[1] + 2)
     tail, head = np.empty(size, np.int64), np.empty(size, np.int64)
     top, no = np.int64(MAX_HASH), np.bool_(False)
