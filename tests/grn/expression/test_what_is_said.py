@@ -80,7 +80,7 @@ def test_missing_parts_of_a_series_matrix_are_reported(write, text, message):
 
 def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(write):
     table = open_sheet(write("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
-    with pytest.raises(DataError, match="'zz' for ignore; it has name, A, B, x, y$"):
+    with pytest.raises(DataError, match=r"'zz' for ignore; it has name, A, B, x, y$"):
         without(table, ["zz"])
 
 
