@@ -116,13 +116,7 @@ class LabelStudio:
         return list(found.values()), latest
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
-        """Import tasks.
-
-        Raises
-        ------
-        ValueError
-            If a task lacks a column that the labelling interface shows.
-        """
+        """Import tasks."""
         listed_tasks = []
         for task, payload in payloads.items():
             for name in self._inputs:

@@ -19,11 +19,6 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
         ``NAME=VALUE`` each; values become of the kind of their default.
     calibrate
         Networks to simulate, or ``"off"``; None if not given.
-
-    Raises
-    ------
-    ValueError
-        If the method does not take one of them, or it is given twice.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
