@@ -35,9 +35,9 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
         try:
             options[name] = _like(defaults[name], value)
         except ValueError:
-            raise ValueError(
-                f"--option {name} must be like {_shown(defaults[name])}, found {value!r}"
-            ) from None
+            like = defaults[name]
+            like = ",".join(map(str, like)) if isinstance(like, tuple) else like
+            raise ValueError(f"--option {name} must be like {like}, found {value!r}") from None
     if networks is None:
         return options
     if CALIBRATE not in defaults:
@@ -67,7 +67,3 @@ def _like(default: Any, text: str) -> Any:
             raise ValueError(text)
         return text == "true"
     return text if default is None else type(default)(text)
-
-
-def _shown(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)

@@ -95,18 +95,12 @@ def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
 
 def read(data: Any, options: Options) -> Expression:
     """Read expression from any source; see `Expression.of`."""
-    if _is_list(data):
+    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
         return join_files(data, [read(path, options) for path in data])
     if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
         return _named(read_beeline(data, options), options)
     [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
     return found
-
-
-def _is_list(data: Any) -> bool:
-    """Whether data are several paths."""
-    is_list = isinstance(data, list | tuple) and bool(data)
-    return is_list and all(isinstance(path, str | Path) for path in data)
 
 
 def read_parts(
