@@ -39,13 +39,7 @@ SHRINK = 0.5  # factor of fitted weights
 
 
 def split_for_folds(expression: Expression) -> Expression:
-    """Return the samples with few long series cut into pieces.
-
-    Raises
-    ------
-    ValueError
-        If there is only one series, too short to be cut.
-    """
+    """Return the samples with few long series cut into pieces."""
     pieces = expression.pieces
     if not pieces:
         raise ValueError(

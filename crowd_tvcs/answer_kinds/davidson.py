@@ -165,13 +165,7 @@ class _Model:
 
 
 def fit_davidson(data: Comparisons, *, one_worker: bool = False) -> DavidsonFit:
-    """Fit the model; with `one_worker` all workers are alike.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `MAX_PARAMETERS` parameters: one an item and three a worker.
-    """
+    """Fit the model; with `one_worker` all workers are alike."""
     layout = Layout(
         len(data.items),
         0 if one_worker else len(data.workers),

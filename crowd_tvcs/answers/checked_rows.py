@@ -74,11 +74,6 @@ def check_rows(
         Whether to leave out rows without a label, task or worker; otherwise they are refused.
     leave_out_empty
         Whether to leave out rows whose label is an empty cell.
-
-    Raises
-    ------
-    DataError
-        Naming line and column of the first invalid name or label, and the remedy.
     """
     *coded, labels = encode_columns(table, [*named.values(), label], checked=False)
     counts = np.ones(labels.codes.size, dtype=bool)

@@ -68,13 +68,7 @@ def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, i
 
 
 def read_prevalence(path: str | Path) -> dict[str, float]:
-    """Read `label` and `share` of a table, as `crowd-tvcs quality` writes it, in its order.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, a label is repeated, or the shares are not valid.
-    """
+    """Read `label` and `share` of a table, as `crowd-tvcs quality` writes it, in its order."""
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
     label, share = find(table, [Column("label"), Column("share")], hint)

@@ -235,13 +235,7 @@ def repeated_header_error(table: Table, row: int) -> DataError:
 
 
 def read_task_names(path: Path) -> list[str]:
-    """Read names of tasks, each once: one per line, or the column `TASK` of a table.
-
-    Raises
-    ------
-    DataError
-        If there is no name, or a name is repeated; for a table also as in `rows_by_name`.
-    """
+    """Read names of tasks, each once: one per line, or the column `TASK` of a table."""
     names = read_names(path)
     if names and any(TASK.matches(cell.strip(' "')) for cell in _BETWEEN.split(names[0])):
         table = open_table(path)

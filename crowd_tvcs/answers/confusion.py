@@ -30,11 +30,6 @@ def read_confusion(
     `worker`, `label`, `answer` and `probability`, as `crowd-tvcs quality --per-class` writes them.
     The classes are the names in `label` and `answer`, sorted. Workers outside `workers` are left
     out.
-
-    Raises
-    ------
-    DataError
-        Naming the file, the line and the column of an invalid value.
     """
     table = open_table(path)
     refuse_others(table, COLUMNS)

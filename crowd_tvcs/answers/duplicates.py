@@ -110,11 +110,6 @@ def deduplicate(table: Table, checked: CheckedRows, duplicates: str | None = Non
     """Keep one answer of every pair of a table, by the rule `duplicates`; None refuses duplicates.
 
     Invalid rows are not kept.
-
-    Raises
-    ------
-    DataError
-        Naming the first duplicate pair with both lines, the number of such pairs, and the remedy.
     """
     check_duplicates(duplicates)
     task, worker = checked.names

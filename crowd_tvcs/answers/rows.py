@@ -156,13 +156,7 @@ TASK_COLUMNS: Mapping[str, Reader] = {
 
 
 def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
-    """Read a table of workers for a plan, in which `minutes` of a label may replace its cost.
-
-    Raises
-    ------
-    DataError
-        As in `rows_of`, and if there are both: a plan has one limit.
-    """
+    """Read a table of workers for a plan, in which `minutes` of a label may replace its cost."""
     rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS, known)
     if any("minutes" in row for row in rows.values()):
         if any("cost" in row for row in rows.values()):

@@ -53,11 +53,6 @@ def parse_time(value: object, now: float | None = None) -> float:
     now
         Times more than a day later are refused; None for the clock of this machine.
 
-    Raises
-    ------
-    ValueError
-        Stating the requirement and the value found.
-
     Examples
     --------
     >>> parse_time("2012-12-18T02:24:25Z"), parse_time("Mon Dec 17 18:24:25 PST 2012")
@@ -82,13 +77,7 @@ def parse_time(value: object, now: float | None = None) -> float:
 
 
 def parse_seconds(value: object) -> float:
-    """Read a duration in seconds, which must be above 0.
-
-    Raises
-    ------
-    ValueError
-        Stating the requirement and the value found.
-    """
+    """Read a duration in seconds, which must be above 0."""
     seconds = _number(value)
     if not math.isfinite(seconds):
         comma = number_hint(value) if isinstance(value, str) else ""

@@ -223,11 +223,6 @@ class Amount(float):
 def parse_money(text: str) -> Amount:
     """Read an amount, with the sign or the code of a currency or without.
 
-    Raises
-    ------
-    ValueError
-        If it is no number.
-
     Examples
     --------
     >>> parse_money("$0.05"), parse_money("5 €"), parse_money("EUR 7"), parse_money("7")
@@ -247,11 +242,6 @@ def parse_money(text: str) -> Amount:
 
 def parse_share(text: str) -> float:
     """Read a share, as a number or in per cent.
-
-    Raises
-    ------
-    ValueError
-        If it is no number.
 
     Examples
     --------

@@ -92,13 +92,7 @@ class AssignOptions:
         return [self.crowd.table(self.demands), *self.demands.files(), *files]
 
     def read(self) -> Question:
-        """Read all files, so that none is found faulty after the search.
-
-        Raises
-        ------
-        ValueError
-            If skills are given, and the plan is none that they are for.
-        """
+        """Read all files, so that none is found faulty after the search."""
         from crowd_tvcs.skills.plan_deviation import read_deviations
 
         asked = self.asked

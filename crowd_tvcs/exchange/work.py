@@ -116,13 +116,7 @@ def read_tasks(path: str | Path) -> TaskTable:
 
 
 def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> tuple[Work, ...]:
-    """Group the workers by assigned task, sorted by task.
-
-    Raises
-    ------
-    ValueError
-        If there is no pair, or `tasks` lacks an assigned task.
-    """
+    """Group the workers by assigned task, sorted by task."""
     workers: dict[str, list[str]] = {}
     for worker, task in pairs:
         workers.setdefault(task, []).append(worker)

@@ -70,11 +70,6 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
         Answers of people to gold tasks of the models; others are not used.
     people
         Names of the people.
-
-    Raises
-    ------
-    ValueError
-        If none of them has answered a gold task.
     """
     names = set(people)
     place = {name: j for j, name in enumerate(models.answers.tasks)}

@@ -107,11 +107,6 @@ def refuse_impossible(plan: Terms) -> None:
 
     A minimum is priced at the cheapest workers of its task, as if they had no other; the rest
     shows when the plan is made.
-
-    Raises
-    ------
-    ValueError
-        With the broken limit, and by how much it is broken.
     """
     forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
     if plan.group is not None:

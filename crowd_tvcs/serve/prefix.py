@@ -16,13 +16,7 @@ _PREFIX = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 
 
 def prefix_of(text: str) -> str:
-    """Return a prefix of paths without a trailing slash; ``""`` for the root of the host.
-
-    Raises
-    ------
-    ValueError
-        If it is invalid, or begins like a path of the server.
-    """
+    """Return a prefix of paths without a trailing slash; ``""`` for the root of the host."""
     found = text.rstrip("/")
     if found and not _PREFIX.fullmatch(found):
         raise ValueError(

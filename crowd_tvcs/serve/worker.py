@@ -107,13 +107,7 @@ def _require_known(served: Served, name: str) -> None:
 
 
 def fields_of(body: bytes) -> dict[str, str]:
-    """Read a form as browsers send it.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
+    """Read a form as browsers send it."""
     try:
         given = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:  # not UTF-8, or more fields than any of our forms has

@@ -181,13 +181,7 @@ class Dependence(DependenceParams):
 
 
 def read_dependence(path: str | Path) -> Dependence:
-    """Read a ``dependence.json`` of `crowd-tvcs quality`.
-
-    Raises
-    ------
-    DataError
-        Naming the file, if it is something else.
-    """
+    """Read a ``dependence.json`` of `crowd-tvcs quality`."""
     text = read_text(path)
     try:
         return Dependence.from_json(json.loads(text))

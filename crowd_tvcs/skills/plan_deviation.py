@@ -90,13 +90,7 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
 
 
 def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
-    """Read the columns `DEVIATION_COLUMNS` of a skills table, one row per worker of `quality`.
-
-    Raises
-    ------
-    DataError
-        If a column or a worker is missing, or a deviation is not a number >= 0.
-    """
+    """Read the columns `DEVIATION_COLUMNS` of a skills table, one row per worker of `quality`."""
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
     worker, *columns = find(table, [WORKER, *map(Column, DEVIATION_COLUMNS)], hint)

@@ -116,13 +116,7 @@ class LabelStudio:
         return list(found.values()), latest
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
-        """Import tasks.
-
-        Raises
-        ------
-        ValueError
-            If a task lacks a column that the labelling interface shows.
-        """
+        """Import tasks."""
         listed_tasks = []
         for task, payload in payloads.items():
             for name in self._inputs:
@@ -144,7 +138,8 @@ class LabelStudio:
             self._tabs = {str(view.get("data", {}).get("title")) for view in views}
         for worker in workers:
             if worker not in self._tabs:
-                data = {"title": worker, "filters": _contains(worker)}
+                mine = _filters("data.assigned", "contains", "String", f"|{worker}|")
+                data = {"title": worker, "filters": mine}
                 self._ask("POST", "/api/dm/views/", {"project": self._project, "data": data})
                 self._tabs.add(worker)
 
@@ -350,10 +345,6 @@ def _in_words(error: ToolError) -> ToolError:
     if error.status == FORBIDDEN:
         return ToolError(error.status, f"the token's user lacks the permission: {error}")
     return error
-
-
-def _contains(worker: str) -> dict[str, Any]:
-    return _filters("data.assigned", "contains", "String", f"|{worker}|")
 
 
 def _updated(moment: float) -> dict[str, Any]:

@@ -81,11 +81,6 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
     -------
     str
         ``"accepted"``, ``"accepted late"`` or ``"known already"``, which changes nothing.
-
-    Raises
-    ------
-    RejectedError
-        If the campaign refuses it.
     """
     first = before_submit(answer.worker, answer.task)
     with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):

@@ -285,7 +285,7 @@ def run(
             sync.log("nothing new")
         while not once:
             wait(every)
-            _again(sync)
+            _until_done(sync, sync.step, lambda error: None)
     finally:
         sync.end()
 
@@ -302,10 +302,6 @@ def _first(sync: Sync, patience: float) -> None:
             raise RunError(f"{error}; given up after {patience:g} s") from None
 
     _until_done(sync, set_up, give_up)
-
-
-def _again(sync: Sync) -> None:
-    _until_done(sync, sync.step, lambda error: None)
 
 
 def _until_done(sync: Sync, work: Callable[[], None], give_up: Callable[[Exception], None]) -> None:

@@ -162,13 +162,7 @@ def _lines_of_table(plan: Plan) -> Iterator[_Line]:
 
 
 def _lines_of_kinds(plan: Plan) -> Iterator[_Line]:
-    """Join the tasks of a crowd in factors that have kind and limits in common, prior by prior.
-
-    Raises
-    ------
-    ValueError
-        If the priors that are priced do not enclose those of all tasks.
-    """
+    """Join the tasks of a crowd in factors that have kind and limits in common, prior by prior."""
     line, member = lines_of(plan)
     prior, group_line, group_prior = priors_of(plan, line)
     if plan.class_prior is None:
@@ -195,13 +189,7 @@ def _priced(
     slack: float,
     by_knots: bool,
 ) -> tuple[float, float]:
-    """Return the largest accuracy less prices of task j, or a bit more, and its largest accuracy.
-
-    Raises
-    ------
-    ValueError
-        If it could not be priced exactly.
-    """
+    """Return the largest accuracy of task j less prices, or a bit more, and without prices."""
     e, prior = plan.common_error, float(seeming_chances(plan)[j])
     scale = scale_of_equals(e)
     if plan.model is not None:

@@ -39,13 +39,7 @@ Test = tuple[frozenset[str], frozenset[str], int]  # tasks, workers, how many of
 
 
 def bound_of_branches(plan: Plan, document: Any) -> float:
-    """Return the largest bound of the leaves of `branches.json`, each computed from its prices.
-
-    Raises
-    ------
-    ValueError
-        If the leaves are not those of a tree, or naming a fault of one.
-    """
+    """Return the largest bound of the leaves of `branches.json`, each computed from its prices."""
     n, m = plan.quality.shape
     if n > MAX_WORKERS or m > MAX_TASKS:
         raise ValueError(f"is for at most {MAX_TASKS} tasks and {MAX_WORKERS} workers")

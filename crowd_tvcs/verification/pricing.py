@@ -115,7 +115,7 @@ def price_task(
     alone = accuracy(fixed, prior)
     value = max(known, alone[0]) if least == 0 else known
     if alone[0] == 1.0 or cap == 0:
-        cheap = _cheapest_in_group(price, group)[:least]
+        cheap = np.sort(-best_of_each(-price[None, :], group)[0])[:least]  # who may work together
         return Priced(alone[1] - float(cheap.sum()), alone[0] == alone[1])
     equals = 1 if repeated else cap
     kept = not_replaceable(q, price, equals, least, group, 0.5)
@@ -155,11 +155,6 @@ def price_task(
         if last.size > MAX_SETS:
             return Priced(value, False)
     return Priced(value, True)
-
-
-def _cheapest_in_group(price: Floats, group: Integers) -> Floats:
-    """Return the prices of workers who may work together, in ascending order."""
-    return np.sort(-best_of_each(-price[None, :], group)[0])
 
 
 def not_replaceable(

@@ -161,13 +161,7 @@ class Record:
 
 
 def read_record(path: Path, methods: Collection[str] = ()) -> Record:
-    """Read and check a run.json of `crowd-tvcs assign`, by one of `methods` if any are named.
-
-    Raises
-    ------
-    DataError
-        Naming the field that is missing, unknown or of another kind.
-    """
+    """Read and check a run.json of `crowd-tvcs assign`, by one of `methods` if any are named."""
     entries = read_json(path)
     if entries.get("command") != "crowd-tvcs assign":
         what = f"command must be crowd-tvcs assign, found {quoted(entries.get('command'))}"

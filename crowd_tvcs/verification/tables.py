@@ -27,11 +27,6 @@ def find_tables(folder: Path, quality: Path | None, record: Record) -> dict[str,
     A file is searched for at its old path, from the folder, then here, in the folder and beside it.
     If the quality table is named, its folder is searched first. The first file with the SHA-256 in
     run.json is taken.
-
-    Raises
-    ------
-    DataError
-        If a file is missing, or none that is found has its SHA-256.
     """
     out = {}
     for number, (name, sha) in enumerate(record.inputs.items()):

@@ -33,11 +33,6 @@ def read_gene_names(
     """Read names of which at least `least` are genes; print repeated names.
 
     `heads` are names of the column of a table, as in `names_in`.
-
-    Raises
-    ------
-    DataError
-        If fewer are genes.
     """
     given = names_in(path, data.genes, heads)
     names = frozenset(given)

@@ -19,11 +19,6 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
         ``NAME=VALUE`` each; values become of the kind of their default.
     calibrate
         Networks to simulate, or ``"off"``; None if not given.
-
-    Raises
-    ------
-    ValueError
-        If the method does not take one of them, or it is given twice.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
@@ -40,9 +35,9 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
         try:
             options[name] = _like(defaults[name], value)
         except ValueError:
-            raise ValueError(
-                f"--option {name} must be like {_shown(defaults[name])}, found {value!r}"
-            ) from None
+            like = defaults[name]
+            like = ",".join(map(str, like)) if isinstance(like, tuple) else like
+            raise ValueError(f"--option {name} must be like {like}, found {value!r}") from None
     if networks is None:
         return options
     if CALIBRATE not in defaults:
@@ -72,7 +67,3 @@ def _like(default: Any, text: str) -> Any:
             raise ValueError(text)
         return text == "true"
     return text if default is None else type(default)(text)
-
-
-def _shown(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)

@@ -120,7 +120,8 @@ class Coexpression:
 
     def is_excessive(self, found: Array, design: Design) -> bool:
         """Return whether genes are co-expressed more closely than in simulated tables."""
-        limit = self.limits[int(design.n_series > 0), _size(design.n_genes)]
+        nearest = int(np.abs(np.log(np.array(GENES) / design.n_genes)).argmin())
+        limit = self.limits[int(design.n_series > 0), nearest]
         return bool(self.excess(found, design) > limit)
 
 
@@ -133,11 +134,6 @@ def design_for(expression: Expression, design: Design) -> Design:
 def covariates_of(design: Design) -> Array:
     """Return the covariates of a design: those of traits, and the start of series."""
     return np.array([*covariates(design), float(design.start == RANDOM)])
-
-
-def _size(n_genes: int) -> int:
-    """Return the index in `GENES` nearest to the number of genes."""
-    return int(np.abs(np.log(np.array(GENES) / n_genes)).argmin())
 
 
 @functools.cache

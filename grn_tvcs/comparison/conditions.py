@@ -59,13 +59,7 @@ def with_common_genes(
 
 
 def refuse_few_common(names: Sequence[str], parts: Sequence[Expression]) -> tuple[set[str], str]:
-    """Return the common genes of two conditions, and a remark on those that differ in case.
-
-    Raises
-    ------
-    ValueError
-        If fewer than half of the genes are common.
-    """
+    """Return the common genes of two conditions, and a remark on those that differ in case."""
     a, b = parts
     common = set(a.genes) & set(b.genes)
     most = max(len(a.genes), len(b.genes))

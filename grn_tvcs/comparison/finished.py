@@ -60,13 +60,7 @@ def is_finished(path: Path) -> bool:
 
 
 def read_finished(folder: Path) -> FinishedRun:
-    """Read a finished folder.
-
-    Raises
-    ------
-    DataError
-        If it is not a folder of ``grn-tvcs infer``.
-    """
+    """Read a finished folder."""
     path = folder / RUN
     if not path.is_file():
         raise DataError(
@@ -95,13 +89,7 @@ def read_finished(folder: Path) -> FinishedRun:
 def compare_edges(
     first: FinishedRun, second: FinishedRun
 ) -> tuple[list[str], list[list[Any]], list[str]]:
-    """Return header and rows of all edges that either network selects, and remarks.
-
-    Raises
-    ------
-    DataError
-        If the methods or versions differ, or fewer than half of the genes are common.
-    """
+    """Return header and rows of all edges that either network selects, and remarks."""
     for kind, a, b in (
         ("method", first.method, second.method),
         ("version of tvcs", first.version, second.version),

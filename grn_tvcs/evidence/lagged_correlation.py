@@ -36,11 +36,6 @@ def lagged_correlation(
         As in `transitions`.
     rows
         Regulators of the result; all genes by default.
-
-    Raises
-    ------
-    ValueError
-        If `response` is neither of the two.
     """
     if response not in RESPONSES:
         raise ValueError(f"response must be one of {', '.join(RESPONSES)}, found {response!r}")

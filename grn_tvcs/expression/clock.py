@@ -137,11 +137,6 @@ def times_in(
     """Read the times of a column, NaN in steady state, and their unit from its cells or heading.
 
     Infinite ones are refused, unless they `may_be_far`, as of cells that are not reached.
-
-    Raises
-    ------
-    DataError
-        Naming the first cell that is no time.
     """
     cells = sheet.cells(column)
     heading = _HEADING.fullmatch(sheet.heads[column])

@@ -246,13 +246,7 @@ def _perturbed_of(on: Flags, samples: Samples, series: Series) -> Flags:
 def _with_some_value(
     sheet: Sheet, columns: list[int], values: NDArray[np.float64]
 ) -> tuple[list[int], NDArray[np.float64]]:
-    """Leave out genes of these columns without a value in any sample, with a warning.
-
-    Raises
-    ------
-    DataError
-        If no gene has one.
-    """
+    """Leave out genes of these columns without a value in any sample, with a warning."""
     is_known = np.asarray(~np.isnan(values).all(axis=0))
     if is_known.all():
         return list(columns), values

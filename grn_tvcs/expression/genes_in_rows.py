@@ -58,13 +58,7 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
 
 
 def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
-    """Return the options for a sheet that was turned: a name to keep is of a sample or of a gene.
-
-    Raises
-    ------
-    DataError
-        If it is neither.
-    """
+    """Return the options for a turned sheet: a name to keep is of a sample or of a gene."""
     known = [*sheet.heads, *made.heads]
     lower = {name.lower() for name in known}
     if strangers := [name for name in options.keep if name.lower() not in lower]:

@@ -25,11 +25,6 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
     Genes may stand in any order. The result has that of the first file. If two files
     use one name of a series, names get the number of the file. If only some files have a column
     of perturbations, the others count as not perturbed, with a warning.
-
-    Raises
-    ------
-    DataError
-        If a file has other genes than the first.
     """
     if len(parts) == 1:
         return parts[0]

@@ -101,7 +101,7 @@ def read(data: Any, options: Options) -> Expression:
             f"data must be {TAKEN}, found text of several lines: write it to a file, or give "
             "pandas.read_csv(io.StringIO(data))"
         )
-    if _is_list(data):
+    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
         return join_files(data, [read(path, options) for path in data])
     if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
         return _named(read_beeline(data, options), options)
@@ -116,12 +116,6 @@ def _join(data: Any) -> str:
         return ""
     by_name = "data" if isinstance(data, Mapping) else "dict(enumerate(data))"
     return f" of DataFrames: if each is a series, give pandas.concat({by_name}, names=['series'])"
-
-
-def _is_list(data: Any) -> bool:
-    """Whether data are several paths."""
-    is_list = isinstance(data, list | tuple) and bool(data)
-    return is_list and all(isinstance(path, str | Path) for path in data)
 
 
 def read_parts(

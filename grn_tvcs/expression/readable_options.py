@@ -76,17 +76,13 @@ def command_of(paths: Sequence[str | Path], options: dict[str, Any], command: st
     return " ".join(filter(None, ("grn-tvcs", command, *files, words)))
 
 
-def _has_more(remedy: dict[str, Any], options: Options) -> bool:
-    """Whether a remedy names the series columns of `options`, and more."""
-    return {*options.series_column} < {*remedy["series_column"]}
-
-
 def _next(options: Options, error: Exception) -> list[Options]:
     """Return options with one more remedy of an error."""
     made, given = [], options.given()
     for remedy in error.remedies if isinstance(error, DataError) else ():
-        repeated = (name for name in remedy if name not in LISTS and name in given)
-        if any(name != "series_column" or not _has_more(remedy, options) for name in repeated):
+        has_more = {*options.series_column} < {*remedy.get("series_column", ())}
+        repeated = {name for name in remedy if name not in LISTS and name in given}
+        if repeated and not (has_more and repeated == {"series_column"}):
             continue
         lists = {name: (*given.get(name, ()), *remedy.get(name, ())) for name in LISTS}
         if all(len(set(more)) == len(more) for more in lists.values()):

@@ -135,7 +135,7 @@ class SteadyStates:
                 f"them only: {joined(missing)}"
             )
         place = {gene: j for j, gene in enumerate(self.genes)}
-        order = sorted(range(len(self.changed)), key=lambda k: self._key(k))
+        order = sorted(range(len(self.changed)), key=self._key)
         levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
         changed = tuple(self.changed[k] for k in order)
         is_up = self._is_up[order]

@@ -38,11 +38,6 @@ def knock_outs(
 
     Options are those of ``tvcs``, without a hub prior. Genes that were not perturbed have no
     targets.
-
-    Raises
-    ------
-    ValueError
-        If no gene was knocked out or down, or an option is negative.
     """
     if min(knockdown_weight, largest_effect) < 0:
         raise ValueError(

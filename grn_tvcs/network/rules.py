@@ -43,13 +43,7 @@ class Candidates(NamedTuple):
 
 
 def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None:
-    """Genes that an argument called `name` names; None for all.
-
-    Raises
-    ------
-    TypeError
-        If they are no list of names.
-    """
+    """Genes that an argument called `name` names; None for all."""
     if isinstance(names, str):
         raise TypeError(f"{name} must be a list of names, found {names!r}")
     return None if names is None else frozenset(names_of(name, names))

@@ -146,7 +146,8 @@ def score(
         among = replace(among, selected=selected)
     is_found = among.at("selected", true)
     n_selected, n_found = int(among.selected.sum()), int(is_found.sum())
-    signs, true_signs = among.at("signs", true)[is_found], _true_signs(reference)[is_found]
+    of_reference = reference.pairs.signs[np.nonzero(reference.pairs.selected)]
+    signs, true_signs = among.at("signs", true)[is_found], of_reference[is_found]
     has_both = (signs != 0) & (true_signs != 0)
     tally = _tally(among.scores, among.at("scores", true), n_pairs)
     return Scores(
@@ -208,12 +209,6 @@ def _true_edges(genes: Sequence[str], reference: Network) -> Edges:
     pairs = reference.pairs
     rows, columns = np.nonzero(pairs.selected)
     return order[pairs.regulators[rows]], order[pairs.targets[columns]]
-
-
-def _true_signs(reference: Network) -> NDArray[np.int8]:
-    """Signs of the same edges, in the same order."""
-    pairs = reference.pairs
-    return pairs.signs[np.nonzero(pairs.selected)]
 
 
 def _only(pairs: Pairs, edges: Edges) -> Pairs:

@@ -260,11 +260,6 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
         1 to 3 regulators were not measured.
     rng
         Seed or generator; equal seeds give equal tables.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
     """
     known = (*NULLS, DRIVEN, UNMEASURED)
     if kind not in known:

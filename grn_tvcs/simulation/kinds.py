@@ -44,11 +44,6 @@ def draw_topology(
     candidates
         Indices of the genes that may regulate; all by default. Fractions of regulators are
         fractions of these.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, found {kind!r}")

@@ -168,13 +168,7 @@ class Sums:
 
 
 def on_grid(terms: Array, steps: float, largest: float) -> Ints:
-    """Return the terms in units of ``1 / steps``, rounded.
-
-    Raises
-    ------
-    ValueError
-        If the size of a term exceeds `largest` or is NaN.
-    """
+    """Return the terms in units of ``1 / steps``, rounded."""
     if not (np.abs(terms) <= largest).all():
         raise ValueError("levels are too large: the variance that edges explain is not finite")
     return np.rint(terms * steps).astype(np.int64)

@@ -127,7 +127,11 @@ def kept(options: Any) -> dict[str, Any]:
 
     Left out are arguments, which are inputs, and options whose notes ask for it.
     """
-    return {n: _named(value) for n, value, notes in options_of(options) if _is_kept(value, notes)}
+    return {
+        name: value.name if isinstance(value, Path) else value
+        for name, value, notes in options_of(options)
+        if _is_kept(value, notes)
+    }
 
 
 def recorded(options: Any) -> dict[str, Any]:
@@ -182,10 +186,6 @@ def command_line(words: Sequence[str], options: Mapping[str, object]) -> str:
     return shlex.join(line)
 
 
-def _named(value: Any) -> Any:
-    return value.name if isinstance(value, Path) else value
-
-
 def _parameters(options: Any) -> Iterator[Parameter]:
     hints = get_type_hints(options, include_extras=True)
     for field in fields(options):
@@ -218,13 +218,9 @@ def _filled(options: Any, values: Mapping[str, Any]) -> Any:
         **{
             field.name: _filled(hints[field.name], values)
             if is_dataclass(hints[field.name])
-            else _several(values[field.name])
+            else tuple(values[field.name] or ())
             if field.default == ()
             else values[field.name]
             for field in fields(options)
         }
     )
-
-
-def _several(names: list[str] | None) -> tuple[str, ...]:
-    return tuple(names or ())

@@ -136,7 +136,8 @@ def _end_with(error: Exception) -> NoReturn:
         # The reader of our output (`| head`) has left: nothing more to say to it.
         _give_up(sys.stdout)
         raise SystemExit(0) from None
-    _debug(error)
+    if os.environ.get("TVCS_DEBUG"):
+        raise error
     if isinstance(error, RunError | WriteError):
         exit_with_error(f"error: {_one_line(error)}", FAILED)
     if isinstance(error, OSError) and error.errno in NO_SPACE:
@@ -207,11 +208,6 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split())
-
-
-def _debug(error: BaseException) -> None:
-    if os.environ.get("TVCS_DEBUG"):
-        raise error
 
 
 def _printer_of_warnings() -> Callable[..., None]:

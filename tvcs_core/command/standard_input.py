@@ -19,11 +19,6 @@ def files_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield the paths, with ``-`` as a file named ``-`` that holds standard input.
 
     The file exists as long as the context. Messages of a `DataError` name it ``-``.
-
-    Raises
-    ------
-    ValueError
-        If ``-`` is given twice, or standard input is a terminal.
     """
     asked = [path for path in paths if str(path) == STANDARD_INPUT]
     if not asked:

@@ -44,11 +44,6 @@ def read_address(cluster: str, *, tls: Path | None = None, trust_network: bool =
 
     Plain ``tcp://`` carries pickles that anybody on the network can read and replace, which lets
     them run any program. So another host is refused unless the user trusts the network.
-
-    Raises
-    ------
-    ValueError, DataError
-        If the address is invalid or unsafe, or a file is missing.
     """
     address = _from_file(Path(cluster)) if _is_file(cluster) else Address(_with_protocol(cluster))
     parts = urlsplit(address.url)

@@ -69,13 +69,7 @@ class Journal:
         return tuple(_arrays(raw, SEAL))
 
     def write(self, index: int, result: tuple[NDArray[Any], ...]) -> None:
-        """Store a result.
-
-        Raises
-        ------
-        WriteError
-            If the disk is full; the error names the file.
-        """
+        """Store a result."""
         parts = _packed(result)
 
         def write(path: Path) -> None:

@@ -32,13 +32,7 @@ _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
 
 def as_utf8(raw: bytes, path: Path) -> bytes:
-    """Convert a text to UTF-8 without a byte-order mark.
-
-    Raises
-    ------
-    DataError
-        If it is neither UTF-8 nor UTF-16 with a byte-order mark, or is binary.
-    """
+    """Convert a text to UTF-8 without a byte-order mark."""
     if raw.startswith(_UTF16):
         try:
             raw = raw.decode("utf-16").encode()

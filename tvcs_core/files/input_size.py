@@ -32,13 +32,7 @@ CHUNK_BYTES = 2**20  # read in one call
 
 
 def max_input() -> int:
-    """Return the largest input size in bytes: ``TVCS_MAX_INPUT`` (such as ``8G``) or `MAX_INPUT`.
-
-    Raises
-    ------
-    ValueError
-        If the variable has another form.
-    """
+    """Return the largest input in bytes: ``TVCS_MAX_INPUT`` (such as ``8G``) or `MAX_INPUT`."""
     setting = os.environ.get(VARIABLE, "").strip().upper()
     if not setting:
         return MAX_INPUT
@@ -94,13 +88,7 @@ def refuse_cells(
 
 
 def read_limited(path: Path) -> bytes:
-    """Read a file, plain or ``.gz``, up to the size limit.
-
-    Raises
-    ------
-    DataError
-        If the content exceeds the limit or the largest expansion, or the ``.gz`` is damaged.
-    """
+    """Read a file, plain or ``.gz``, up to the size limit."""
     with path.open("rb") as file:
         packed = os.fstat(file.fileno()).st_size
         is_gz = file.peek(2)[:2] == b"\x1f\x8b"
@@ -140,11 +128,6 @@ def refuse_large_npz(file: BinaryIO, path: str | Path) -> None:
     """Raise if the arrays of a ``.npz`` exceed the limit or are shorter than their headers claim.
 
     Call this before NumPy reads the file, since NumPy allocates the size in the header.
-
-    Raises
-    ------
-    DataError, zipfile.BadZipFile, ValueError
-        If the arrays are too large, or the file is damaged.
     """
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()

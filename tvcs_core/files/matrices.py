@@ -41,11 +41,6 @@ def read_matrix(
         Whether the first row and column of a text file are names.
     log
         Called with a line about a skipped header.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, is of another kind, or holds anything else.
     """
     suffix = (path.suffixes[-2:-1] if path.suffix == ".gz" else path.suffixes[-1:]) or [""]
     readers: dict[str, Any] = {
@@ -71,13 +66,7 @@ def read_matrix(
 
 
 def read_caps(path: Path, n: int, view: str) -> list[int]:
-    """Read one cap for each of the `n` rows or columns.
-
-    Raises
-    ------
-    DataError
-        If a line is not an integer >= 0, or there are not `n` lines.
-    """
+    """Read one cap for each of the `n` rows or columns."""
     table = read_table(path)
     caps = []
     for i, row in enumerate(table.rows):

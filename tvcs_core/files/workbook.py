@@ -37,13 +37,7 @@ CELLS_PER_CHECK = 2**20  # any value from 2**16 to 2**22 does
 
 
 def is_workbook(path: Path) -> bool:
-    """Return whether the name is that of a workbook.
-
-    Raises
-    ------
-    DataError
-        If the file is a workbook of the old format (.xls).
-    """
+    """Return whether the name is that of a workbook."""
     suffix = path.suffix.lower()
     if suffix == OLD and path.is_file():
         with path.open("rb") as file:

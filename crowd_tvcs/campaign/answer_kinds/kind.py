@@ -207,13 +207,7 @@ def _kind(name: str | None, labels: str, seed: int) -> AnswerKind:
 
 
 def labels_of_kind(name: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """Check the labels of a kind of answers, and return them.
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind, or its answers cannot be made of these labels.
-    """
+    """Check the labels of a kind of answers, and return them."""
     if name not in KINDS:
         raise ValueError(f"answer_kind must be one of {joined(KINDS)}, found {quoted(name)}")
     if name == ScaleStep.name:
@@ -242,13 +236,7 @@ def _check_set(labels: Sequence[str]) -> None:
 
 
 def items_of_pair(task: str) -> tuple[str, str]:
-    """Return the items that a task compares.
-
-    Raises
-    ------
-    ValueError
-        If its name is not that of two items.
-    """
+    """Return the items that a task compares."""
     first, between, second = task.partition(VERSUS)
     if not (between and first and second):
         raise ValueError(f"a pair must be named as A{VERSUS}B, found {quoted(task)}")
@@ -256,13 +244,7 @@ def items_of_pair(task: str) -> tuple[str, str]:
 
 
 def task_of_pair(left: str, right: str) -> str:
-    """Return the name of the task that compares two items.
-
-    Raises
-    ------
-    ValueError
-        If they are the same item, or the name of one cannot be recognised in that of the task.
-    """
+    """Return the name of the task that compares two items."""
     if fault := find_fault_of_pair(left, right, WORDS[LEFT]):
         raise ValueError(fault)
     for name in (left, right):

@@ -36,11 +36,6 @@ def propose_pairs(state: State, labels: int | None, max_per_side: int | None) ->
     max_per_side
         Maximum number of the pairs with an item on the left, and on the right; None for
         `MAX_PER_SIDE`. People see sides by lot all the same.
-
-    Raises
-    ------
-    ValueError
-        If there are no answers yet, or a number is below 1.
     """
     if not state.given:
         raise ValueError(

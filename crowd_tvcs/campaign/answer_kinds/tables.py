@@ -32,11 +32,6 @@ def read_pair_tasks(path: Path) -> list[Task]:
     """Read the pairs to compare: columns left, right, and any of min_workers, max_workers.
 
     A table of items alone (task or item) stands for all pairs of them.
-
-    Raises
-    ------
-    DataError
-        Naming the line of an item that is compared with itself, or has a name that cannot be.
     """
     table = open_table(path)
     check_any_rows(table, "a pair")

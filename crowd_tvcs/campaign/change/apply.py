@@ -36,11 +36,6 @@ def apply_changes(
     """Make all changes, or none; return those that changed something.
 
     Leases that are over are freed first. The caller holds the lock on the campaign.
-
-    Raises
-    ------
-    RejectedError
-        If a change breaks a promise, or names a worker or task that is not there.
     """
     if lapsed := queries.EXPIRE(connection, now=now):
         free(connection, settings, lapsed)

@@ -115,13 +115,7 @@ class Changeable:
             return list_payouts(connection, settings)
 
     def mark_paid(self, payouts: Iterable[Payout], *, now: float | None = None) -> int:
-        """Record the sums due by `payouts` as paid; return the number of people.
-
-        Raises
-        ------
-        RejectedError
-            If somebody recorded a payment since, so that people would be paid twice.
-        """
+        """Record the sums due by `payouts` as paid; return the number of people."""
         from crowd_tvcs.campaign.change.payouts import record_payments
 
         given = items_of("payouts", payouts, "payouts")

@@ -43,13 +43,7 @@ def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
 def record_payments(
     connection: Connection, payouts: Sequence[Payout], now: float
 ) -> tuple[int, float]:
-    """Record the sums due as paid; return the number of people and the amount.
-
-    Raises
-    ------
-    RejectedError
-        If a payment was recorded since, or a worker is there twice or not in the campaign.
-    """
+    """Record the sums due as paid; return the number of people and the amount."""
     ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     paid = dict(connection.execute(_PAID).all())
     rows, seen = [], set()

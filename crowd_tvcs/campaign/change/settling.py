@@ -13,13 +13,7 @@ from crowd_tvcs.campaign.tasks import settle
 
 
 def settle_label(connection: Connection, settings: Settings, name: str, label: str | None) -> None:
-    """Close a task with this label, which becomes gold; None opens it and removes the gold.
-
-    Raises
-    ------
-    RejectedError
-        If there is no such task or label, gold has another label for it, or it was not settled.
-    """
+    """Close a task with this label, which becomes gold; None opens it and removes the gold."""
     row = queries.TASK_CALLED.first(connection, called=name)
     if row is None or row.closed == GOLD:
         raise RejectedError(f"there is no task {name!r} in this campaign")

@@ -178,13 +178,7 @@ def _beside(first: Content, second: Content, path: Path | None) -> Content:
 
 
 def check_tasks(bodies: Mapping[str, Content], known: Collection[str], path: Path | None) -> None:
-    """Refuse content of tasks that are not in a campaign.
-
-    Raises
-    ------
-    DataError
-        Naming the first of them, and their number.
-    """
+    """Refuse content of tasks that are not in a campaign."""
     if others := [name for name in bodies if name not in known]:
         many = f" ({len(others)} of {len(bodies)} are not)" if len(others) > 1 else ""
         raise DataError(
@@ -214,13 +208,7 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
 
 
 def check_kept_media(store: Store, media: Path | None, given: Collection[str]) -> None:
-    """Check the stored media files of tasks, except those that are `given` anew.
-
-    Raises
-    ------
-    ValueError
-        Naming the task and the fault of its file.
-    """
+    """Check the stored media files of tasks, except those that are `given` anew."""
     with store.read() as (connection, _):
         for name, body in connection.execute(_BODIES):
             found = Content(**json.loads(body))
@@ -247,13 +235,7 @@ def content_of(store: Store, name: str) -> Content:
 
 
 def text_of(path: Path) -> str:
-    """Read a text.
-
-    Raises
-    ------
-    DataError
-        If it is not UTF-8.
-    """
+    """Read a text."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

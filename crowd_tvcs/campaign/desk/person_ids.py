@@ -15,13 +15,7 @@ KEY_BYTES, CODE_BYTES = 16, 10
 
 
 def check_id(text: str) -> str:
-    """Return an id of an address.
-
-    Raises
-    ------
-    ValueError
-        If it has other characters than the ids of platforms.
-    """
+    """Return an id of an address."""
     if not ID.fullmatch(text):
         raise ValueError(
             "an id must be 1 to 100 letters, digits or _ . @ + -, and begin with a letter or digit"

@@ -29,13 +29,7 @@ class Remark:
 
 
 def add_remark(store: Store, worker: str, task: str, kind: str, text: str, *, now: float) -> None:
-    """Keep a comment or a flag; the caller knows that the worker saw the task.
-
-    Raises
-    ------
-    RejectedError
-        If a comment is empty, or there are `MAX_REMARKS` already.
-    """
+    """Keep a comment or a flag; the caller knows that the worker saw the task."""
     if kind not in (COMMENT, FLAG):
         raise RejectedError(f"a remark is a {COMMENT} or a {FLAG}, found {kind!r}")
     if kind == COMMENT and not text.strip():

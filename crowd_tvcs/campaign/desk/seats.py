@@ -42,13 +42,7 @@ class SeatRules:
 
 
 def check_seats(settings: Settings, rules: SeatRules) -> None:
-    """Refuse a campaign that people cannot sign up to.
-
-    Raises
-    ------
-    ValueError
-        If nothing would be known of their quality, or their labels lack a price.
-    """
+    """Refuse a campaign that people cannot sign up to."""
     if settings.source != "gold":
         raise ValueError(
             "people who sign up are unknown, so the campaign must estimate qualities from gold: "

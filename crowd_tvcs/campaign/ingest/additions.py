@@ -129,13 +129,7 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
 
 
 def add_kinds(connection: Connection, settings: Settings, table: Quality) -> None:
-    """Write qualities of workers on kinds down, before the tasks of new kinds; see `kinds`.
-
-    Raises
-    ------
-    ValueError
-        If the campaign has other qualities, or that of a pair already.
-    """
+    """Write qualities of workers on kinds down, before the tasks of new kinds; see `kinds`."""
     if settings.source != kinds.SOURCE:
         raise ValueError("the qualities of this campaign are not of kinds of tasks")
     check_type("kinds", table, Quality)

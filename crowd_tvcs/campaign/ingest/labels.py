@@ -69,13 +69,7 @@ def add_gold(
 def add_gold_answers(
     connection: Connection, kind: AnswerKind, lines: Sequence[AnswerRecord]
 ) -> tuple[int, int]:
-    """Add answers to gold tasks; how many are new, and how many were known already.
-
-    Raises
-    ------
-    DataError, ValueError
-        If an answer contradicts one that was brought before, or given at the desk.
-    """
+    """Add answers to gold tasks; how many are new, and how many were known already."""
     before = {(row.task, row.worker): row.label for row in connection.execute(ANSWERS)}
     new = []
     for line in lines:

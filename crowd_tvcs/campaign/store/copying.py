@@ -42,7 +42,8 @@ def copy(source: str | Path, target: str | Path) -> int:
     from_store, to_store = Store(source), Store(target)
     try:
         from_store.check()
-        if from_store.is_file and to_store.is_file and _is_one_file(source, target):
+        are_files = from_store.is_file and to_store.is_file
+        if are_files and Path(source).resolve() == Path(target).resolve():
             raise DataError("must be another file than the store itself", path=to_store.name)
         with from_store.read(all_of_it=True) as (reading, settings), to_store.create() as writing:
             _copy_tables(reading, writing, settings)
@@ -50,10 +51,6 @@ def copy(source: str | Path, target: str | Path) -> int:
     finally:
         from_store.close()
         to_store.close()
-
-
-def _is_one_file(source: str | Path, target: str | Path) -> bool:
-    return Path(source).resolve() == Path(target).resolve()
 
 
 def _copy_tables(reading: Connection, writing: Connection, settings: Settings) -> None:

@@ -80,11 +80,6 @@ def add_qualities(
 
     Workers whom the campaign does not have are left out. `gain_of` a quality is the share of a
     task's uncertainty that an answer takes.
-
-    Raises
-    ------
-    ValueError
-        If the campaign has the quality of a pair already.
     """
     known = set(connection.scalars(select(kind.c.name)))
     new = [{"name": name} for name in sorted(set(given.tasks) - known)]

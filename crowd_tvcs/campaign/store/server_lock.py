@@ -112,11 +112,6 @@ def hold_server_lock(store: Store, setup: bytes, ways: str) -> Iterator[ServerLo
         Bytes that differ between servers that would treat workers differently.
     ways
         Description of possible differences.
-
-    Raises
-    ------
-    RunError
-        If another server holds it.
     """
     if store.is_file:
         with _alone(store):

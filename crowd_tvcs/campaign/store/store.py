@@ -78,11 +78,6 @@ class Store:
         """Open a connection for the first change of all, which makes the tables.
 
         If the change fails, a file that was made for it is removed.
-
-        Raises
-        ------
-        DataError
-            If there are tables already, or the folder is missing.
         """
         is_ours = self._claim()
         try:
@@ -102,13 +97,7 @@ class Store:
             raise
 
     def check(self) -> None:
-        """Refuse files that are no store of this version.
-
-        Raises
-        ------
-        DataError
-            If it is missing, something else, or of another version.
-        """
+        """Refuse files that are no store of this version."""
         if self.is_file and not Path(self.place).exists():
             raise DataError(
                 "there is no such store; crowd-tvcs campaign init makes one", path=self.place

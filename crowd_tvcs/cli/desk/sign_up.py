@@ -64,13 +64,7 @@ class SignUpOptions:
 
 
 def sign_up_of(given: SignUpOptions) -> SignUp | None:
-    """Check the options together; None without --sign-up.
-
-    Raises
-    ------
-    ValueError
-        If one is missing or has nothing to say.
-    """
+    """Check the options together; None without --sign-up."""
     if given.sign_up is None:
         for name, value in vars(given).items():
             if value is not None:

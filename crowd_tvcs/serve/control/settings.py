@@ -97,13 +97,7 @@ def _read(name: str, text: str) -> Any:
 
 
 def read_number(what: str, text: str, kind: Callable[[str], Number]) -> Number | None:
-    """Read a field of a form; None if it is empty.
-
-    Raises
-    ------
-    ValueError
-        If it is no number.
-    """
+    """Read a field of a form; None if it is empty."""
     try:
         return kind(text) if text.strip() else None
     except ValueError:

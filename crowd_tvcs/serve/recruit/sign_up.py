@@ -74,13 +74,7 @@ class SignUp:
             _check_back(self.back)
 
     def id_of(self, given: Mapping[str, list[str]]) -> str:
-        """Return the id in an address.
-
-        Raises
-        ------
-        ValueError
-            If there is none, more than one, or it is no id.
-        """
+        """Return the id in an address."""
         found = {value for name in self.parameters for value in given.get(name, [])}
         if len(found) != 1:
             raise ValueError(

@@ -39,13 +39,7 @@ class PageTokens:
         return str(self._tokens.dumps([_hash(owner, task), answers, round(now, 3)]))
 
     def answers(self, owner: str, task: str, token: str, now: float | None = None) -> int:
-        """Return the worker's number of answers when their page showed this task.
-
-        Raises
-        ------
-        RejectedError
-            If the page is another's, too old or of another task, or was shown only a moment ago.
-        """
+        """Return the worker's number of answers when their page showed this task."""
         try:
             shown, answers, at = self._tokens.loads(token, max_age=MAX_AGE_SECONDS)
         except BadSignature:

@@ -35,11 +35,6 @@ def as_frame(data: Any, words: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[st
     words
         `gene_names`, the names of the columns; perhaps `times`, NaN for a sample at rest, and
         `series`, a name for each sample; and options of reading.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are no names, or they or the times do not go with the array.
     """
     import pandas as pd
 

@@ -106,11 +106,6 @@ def expression_of_cells(
         Whether a perturbation was on at each point; None where that is not known.
     notes
         Further notes.
-
-    Raises
-    ------
-    DataError
-        If no gene is left, or a series has one time.
     """
     points = points_of(cells)
     n, n_cells = len(points.size), len(cells.cell)

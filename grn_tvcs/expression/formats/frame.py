@@ -106,11 +106,6 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
 
     Named levels of the index that have a role are columns. So is an index that names genes, or
     samples beside a sheet. Other names in the index are not used.
-
-    Raises
-    ------
-    DataError
-        If columns have one name, or the index holds genes or times without a name for them.
     """
     options.refuse_except(TAKES, FRAME)
     frame = _frame("data", frame)

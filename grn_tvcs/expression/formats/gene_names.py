@@ -30,11 +30,6 @@ def renamed(genes: Sequence[str], gene_names: str | Path | Mapping[str, str]) ->
     Identifiers match without version, prefix of a species and case where they match no other way. A
     gene keeps its identifier if there is no name for it, or where the name would be that of
     several genes; a warning counts these.
-
-    Raises
-    ------
-    DataError, ValueError
-        If the file has not the two columns, or names none of the genes.
     """
     pairs, path = _pairs(gene_names, genes)
     same = same_names((one for one, _ in pairs), genes)

@@ -21,11 +21,6 @@ def with_times(sheet: Sheet) -> Sheet:
 
     A series is a chain from a last sample back to the first, whose time is 0; a sample in two
     chains stands in two series. Samples in no chain are in steady state.
-
-    Raises
-    ------
-    DataError
-        If a sample before another is not there, a step is no number above 0, or a chain is a ring.
     """
     heads = [name.lower() for name in sheet.heads]
     if not {NAME, BEFORE, STEP} <= set(heads):

@@ -79,13 +79,7 @@ def genes_by_name(columns: Names, *, has_time: bool = False) -> Flags:
 
 
 def refuse_results(columns: Names) -> None:
-    """Refuse columns of a test of genes: fold changes and p-values are no levels.
-
-    Raises
-    ------
-    DataError
-        Naming them, with the options that leave them out where columns of levels are left.
-    """
+    """Refuse columns of a test of genes: fold changes and p-values are no levels."""
     found = columns.at(columns.match(known.STATISTIC))
     if not found:
         return
@@ -103,13 +97,7 @@ def refuse_results(columns: Names) -> None:
 
 
 def refuse_spreads(columns: Names) -> None:
-    """Refuse standard deviations beside the means they belong to: they are no levels.
-
-    Raises
-    ------
-    DataError
-        Naming them, with the option that leaves them out.
-    """
+    """Refuse standard deviations beside the means they belong to: they are no levels."""
     names = {name.lower() for name in columns.names}
     spreads: dict[str, str] = {}  # the pattern that leaves out each
     for name in columns.at(columns.is_free):

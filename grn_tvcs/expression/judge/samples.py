@@ -128,11 +128,6 @@ def refuse_relations(path: str, values: NDArray[np.float64]) -> None:
         The file.
     values
         (samples, genes); NaN where one is missing.
-
-    Raises
-    ------
-    DataError
-        If the value of any two does not depend on which of them is the row.
     """
     n = len(values)
     if n < FEWEST_SAMPLES or values.shape != (n, n) or np.ptp(np.nan_to_num(values)) == 0:

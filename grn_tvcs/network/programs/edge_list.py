@@ -230,11 +230,6 @@ def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
         Text, plain or ``.gz``, a workbook, or a DataFrame, of which numbers name no columns.
     third
         A third column in the words of a remedy.
-
-    Raises
-    ------
-    DataError
-        If it is no table, or of a format that holds no list of edges.
     """
     if not is_frame(source):
         refuse_folder(source)
@@ -336,13 +331,7 @@ def _ends(table: Table) -> dict[str, int] | None:
 
 
 def of_three(edges: EdgeList, what: str) -> EdgeList:
-    """Return a list of two or three columns, of which the third is the sign, whatever its name.
-
-    Raises
-    ------
-    DataError
-        If `what` has not two or three columns, numbers of rows aside.
-    """
+    """Return a list of two or three columns, of which the third is the sign, whatever its name."""
     named, top = edges.columns, edges.table.rows[0]
     columns = {"regulator": named.get("regulator", 0), "target": named.get("target", 1)}
     others = [

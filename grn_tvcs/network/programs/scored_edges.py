@@ -55,11 +55,6 @@ def scores_and_signs(
     """Return scores, signs, and every cell of a column of signs that is none.
 
     A column of signs counts before a score below 0. Without a column of scores each is 1.
-
-    Raises
-    ------
-    DataError
-        If a score is no number, is below 0 but no sign, or contradicts the column of signs.
     """
     scores, unknown = np.ones(edges.n_edges), []
     signs = np.zeros(edges.n_edges, np.int8)

@@ -350,7 +350,7 @@ def test_a_design_that_is_too_small_to_calibrate_is_refused_before_anything_is_w
     assert done.exit_code == 2
     assert (
         "calibrate: 2 steps from sample to sample are too few for edge probabilities; give 6 or "
-        "more, or calibrate=0 (--calibrate off)"
+        "more, or --calibrate off"
     ) in done.stderr
     assert not (tmp_path / "out").exists()
 

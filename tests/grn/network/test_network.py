@@ -183,7 +183,7 @@ def test_omitted_parts_of_a_reference_are_reported(tmp_path):
     text = " ".join(str(w.message) for w in message)
     assert "on itself: A" in text
     assert "not in the network: A -> zz" in text
-    assert "already: A -> B" in text
+    assert "before: A -> B" in text
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_header_without_a_score_is_reported(tmp_path):
 
 def test_signs_of_other_words_are_reported(tmp_path):
     text = "regulator,target,score,sign\nlexA,recA,1,up\nlexA,umuD,1,-\nlexA,sulA,1,\n"
-    assert "1 signs count as ?: up; a sign is + - ?" in said(tmp_path, text)
+    assert "1 sign counts as ?: up; a sign is + - ?" in said(tmp_path, text)
     assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1
 
 

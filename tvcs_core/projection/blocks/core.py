@@ -89,13 +89,7 @@ class BlockNetwork(CoreNetwork):
 
 
 def feasible_network(problem: BlockedProblem, core_band: CoreBand) -> BlockNetwork:
-    """Return the network of a core near the prices, with the band widened until it is feasible.
-
-    Raises
-    ------
-    MemoryError
-        If the core does not fit into memory.
-    """
+    """Return the network of a core near the prices, with the band widened until it is feasible."""
     have = available_memory()
     most = 2**31 if have is None else have // BYTES_PER_CORE_ENTRY
     for widened in range(1, MAX_WIDENINGS + 2):

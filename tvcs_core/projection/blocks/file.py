@@ -35,13 +35,7 @@ def save(path: str | Path, constraint: TVCS, found: Mapping[str, Any]) -> None:
 
 
 def is_saved(path: str | Path) -> bool:
-    """Return whether `path` is such a file; False for all others, including damaged ones.
-
-    Raises
-    ------
-    DataError
-        If it is larger than the limit.
-    """
+    """Return whether `path` is such a file; False for all others, including damaged ones."""
     try:
         with Path(path).open("rb") as raw:
             refuse_large_npz(raw, path)
