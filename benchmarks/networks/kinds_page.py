@@ -33,6 +33,7 @@ DIFFERENCE = ("difference", "standard error", "beyond chance")
 SURELY = 0.95  # part of the intervals of mean differences that hold what they estimate
 HUB_POOR = 3.0  # networks of a concentration below have no hubs
 MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
+MOST_SHOWN, MOST_IN_BINS = 40, 12  # least honest kinds in tables
 Rows = dict[str, list[Case]]  # of one kind of data, by method
 Array = NDArray[np.float64]
 
@@ -300,12 +301,14 @@ def calibration_table(cases: list[Case]) -> str:
     lines, errors = [], []
     for words, rows in _by_honesty(cases):
         bins = pooled(rows)
+        if not bins:
+            continue
         n, error = sum(count for count, _, _ in bins.values()), error_of(bins)
-        errors += [error] if n else []
+        errors.append(error)
         given = sum(case.confidence == "yes" for case in rows)
         sums = [sum(getattr(c, name) for c in rows) for name in ("supported", "expected", "found")]
         lines.append(
-            [*words, f"{given} of {len(rows)}", str(n), _short(error) if n else "",
+            [*words, f"{given} of {len(rows)}", str(n), _short(error),
              *(f"{value:.0f}" for value in sums)]
         )  # fmt: skip
     heads = [
@@ -314,18 +317,21 @@ def calibration_table(cases: list[Case]) -> str:
     ]  # fmt: skip
     mean_error = f"{np.mean(errors):.3f} on the mean of kinds" if errors else "not known"
     worst = f", {max(errors):.3f} on the worst" if errors else ""
-    return f"Calibration error: {mean_error}{worst}.\n\n{table(heads, lines, words=3)}"
+    of = f"; these are the least honest of {len(errors)} kinds" if errors[MOST_SHOWN:] else ""
+    shown = table(heads, lines[:MOST_SHOWN], words=3)
+    return f"Calibration error: {mean_error}{worst}{of}.\n\n{shown}"
 
 
 def reliability_table(cases: list[Case]) -> str:
-    """Mean probability / share of true pairs (pairs) in each bin, as `calibration_table` orders."""
-    lines = []
-    for words, rows in _by_honesty(cases):
-        if bins := pooled(rows):
-            cells = [_reliability(*bins[k]) if k in bins else "" for k in range(BINS)]
-            lines.append([*words, *cells])
-    if not lines:
+    """Mean probability / share of true pairs (pairs) in each bin, of all and the least honest."""
+    kinds = [(words, rows) for words, rows in _by_honesty(cases) if pooled(rows)]
+    if not kinds:
         return "No confidence was given."
+    lines = []
+    for words, rows in [(("all", "", ""), cases), *kinds[:MOST_IN_BINS]]:
+        bins = pooled(rows)
+        cells = [_reliability(*bins[k]) if k in bins else "" for k in range(BINS)]
+        lines.append([*words, *cells])
     ends = np.linspace(ABOVE, 1.0, BINS + 1)[1:]
     heads = ["data", "given", "method", *(f"to {end:.2f}" for end in ends)]
     return table(heads, lines, words=3)
