@@ -302,19 +302,23 @@ def solve_columns(few, gains, col_caps):
 
 @kernel
 def lay_out_few(candidates, caps, grid, is_turned):
-    """Return the gains in grid steps with the few lines as rows; -1 for what may not be kept."""
+    """Return the gains in grid steps with the few lines as rows; -1 for what may not be kept.
+
+    Also returns the union of their bits.
+    """
     values, squared, (n, m) = candidates.values, candidates.squared, (caps.rows.size, caps.cols.size)
-    gains = np.empty((m, n) if is_turned else (n, m), np.int64)
+    gains, bits = np.empty((m, n) if is_turned else (n, m), np.int64), np.int64(0)
     for r in range(n):
         for c in range(m):
             x = values[r * m + c]
             is_open = x != 0.0 and caps.rows[r] > 0 and caps.cols[c] > 0
             worth = on_grid(gain(x, grid.factor, squared), grid.steps) if is_open else np.int64(-1)
+            bits |= worth if is_open else 0
             if is_turned:
                 gains[c, r] = worth
             else:
                 gains[r, c] = worth
-    return gains
+    return gains, bits
 
 
 @kernel
@@ -358,6 +362,31 @@ def normalise(price):
 
 
 @kernel
+def centre_prices(few):
+    """Move prices to the middle between the least and the largest that prove the flow.
+
+    At an end some gain equals its prices on the grid, and the rounded square may be on their wrong
+    side. The middle of two proofs is a proof.
+    """
+    loss, price, nodes, changed = few.loss, few.price, few.excess.size, True
+    least, most = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    least[:], most[:] = -UNREACHED, UNREACHED
+    least[nodes - 2], most[nodes - 2] = 0, 0
+    while changed:
+        changed = False
+        for x in range(nodes):
+            for y in range(nodes):
+                lost = loss[x, y, 0]
+                if lost < FAR and most[y] < UNREACHED and most[y] + lost < most[x]:
+                    most[x], changed = most[y] + lost, True
+                if lost < FAR and least[x] > -UNREACHED and least[x] - lost > least[y]:
+                    least[y], changed = least[x] - lost, True
+    # Unused rows may be without a least price: `normalise` lifts them to that of the hub.
+    for x in range(nodes):
+        price[x, 0], price[x, 1] = (least[x] + most[x]) >> 1, 0
+
+
+@kernel
 def price_of_column(few, j):
     """Return the price of a column: the middle between what it keeps and what it does not."""
     best, least, price = np.int64(0), np.int64(UNREACHED), few.price
@@ -397,11 +426,12 @@ def read_few(few, mask, pi):
 def solve_few(candidates, caps, grid, fits, mask, pi):
     """Fill in the best support of a dense table of few lines, and the potentials of simplex.py.
 
-    `fits` is an upper bound on the size of a support. Returns the number of units sent.
+    `fits` is an upper bound on the size of a support. Returns the number of units sent, and the
+    union of the bits of all gains.
     """
     is_turned = caps.rows.size > caps.cols.size
     row_caps, col_caps = (caps.cols, caps.rows) if is_turned else (caps.rows, caps.cols)
-    gains = lay_out_few(candidates, caps, grid, is_turned)
+    gains, bits = lay_out_few(candidates, caps, grid, is_turned)
     (k, size), apart, sent = gains.shape, 1, np.int64(0)
     price, total = np.zeros((k + 2, 2), np.int64), min(caps.total, fits + 1)
     while size >= 2 * apart * MIN_COLUMNS and fits >= 2 * apart * MIN_MEAN_CAP * k:
@@ -415,5 +445,7 @@ def solve_few(candidates, caps, grid, fits, mask, pi):
         few = sample(row_caps, total, size, apart, price, is_turned)
         sent += solve_columns(few, gains, col_caps)
     normalise(price)
+    centre_prices(few)
+    normalise(price)
     read_few(few, mask, pi)
-    return sent
+    return sent, bits

@@ -156,9 +156,8 @@ def solve_small(candidates, caps, steps, mask, u, w):
     pi = np.empty((n + m + 2, 2), np.int64)
     if candidates.dense and has_few_lines(n, m):
         grid = Grid(factor, steps, not yes)
-        pivots = solve_few(candidates, caps, grid, fits, mask.reshape((n, m)), pi)
-        centre(candidates, caps, grid, mask, pi)
-        return read_prices(pi, all_bits(candidates, caps, grid), u, w), factor, pivots
+        sent, bits = solve_few(candidates, caps, grid, fits, mask.reshape((n, m)), pi)
+        return read_prices(pi, bits, u, w), factor, sent
     # With equal gains first prices need the hash to tell entries apart.
     has_ties = not candidates.dense or has_equal(candidates.values, m)
     nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
