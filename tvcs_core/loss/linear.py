@@ -33,25 +33,10 @@ class LinearLoss(Loss):
 
     Parameters
     ----------
-    X
-        ``(n, p)`` samples, an array or scipy sparse; or ``(n, a, b)``, one matrix per sample.
-    y
-        ``(n,)`` targets: W has shape ``(p,)`` or ``(a, b)`` and predicts ``<X_i, W>``. Or
-        ``(n, q)`` targets with X of shape ``(n, p)``: W has shape ``(p, q)`` and predicts
-        ``X W``.
+    X, y, intercept, sample_weight
+        As for `LeastSquares`, and so are errors.
     ridge
         Weight >= 0 of the squares of W. The stochastic solvers share it among the terms.
-    intercept
-        Whether to add a constant to the predictions, the best one for each W. The columns of X are
-        then centred, so X must not be sparse. `intercept_at` returns the constant.
-    sample_weight
-        ``(n,)`` weights >= 0 of the samples' terms, not all 0; None for 1 each.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the shapes do not fit, X, y or `sample_weight` holds anything but finite real numbers,
-        `ridge` or a weight is out of range, or X is sparse and `intercept` is True.
     """
 
     steepest: float = 1.0  # largest second derivative of a term

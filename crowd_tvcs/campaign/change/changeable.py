@@ -115,7 +115,13 @@ class Changeable:
             return list_payouts(connection, settings)
 
     def mark_paid(self, payouts: Iterable[Payout], *, now: float | None = None) -> int:
-        """Record the sums due by `payouts` as paid; return the number of people."""
+        """Record the sums due by `payouts` as paid; return the number of people.
+
+        Raises
+        ------
+        RejectedError
+            If somebody recorded a payment since, so that people would be paid twice.
+        """
         from crowd_tvcs.campaign.change.payouts import record_payments
 
         given = items_of("payouts", payouts, "payouts")
