@@ -10,7 +10,8 @@ weighted sum, in *null* nothing does. Further tables of our simulator: *driven* 
 
 An edge is claimed from a probability of one half on. *Claimed less true* is the sum of these
 probabilities less the true edges, by claimed edge; *worst* is the largest difference of a table.
-The worst rows come first.
+*If the hub drives* are claims of tables whose verdict makes them on that condition. The worst rows
+come first.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ WEIGHT, START = (0.8, 2.0), 0.3  # sizes of edges; sd of first levels in network
 NETWORK, NULL, OF_KINDS = "network", "null", "kinds"
 COLUMNS = (
     "tables", "number", "described", "none selected", "claimed", "should be true", "are true",
-    "claimed less true", "worst",
+    "claimed less true", "worst", "if the hub drives",
 )  # fmt: skip
 
 Row = tuple[float, list[str]]
@@ -74,6 +75,7 @@ LAYOUTS = (
 DESIGNS = {
     "our simulator, 3 series": Design(30, 9, 3, 8),
     "our simulator, 4 series": Design(30, 9, 4, 8),
+    "our simulator, 6 series": Design(30, 9, 6, 8),
     "our simulator, 3 series, no list": Design(30, 30, 3, 8),
 }
 
@@ -131,7 +133,7 @@ def of_design(design: Design, kind: str, k: int, rng: np.random.Generator) -> Ma
 
 def line(name: str, tables: Iterable[Made]) -> Row:
     """Return a row of the table, and what it claims less what is true, by claimed edge."""
-    number = described = none = claimed = true = 0
+    number = described = none = claimed = true = conditional = 0
     total = worst = 0.0
     for made in tables:
         network = infer(made.expression, regulators=made.regulators, rng=0)
@@ -142,10 +144,12 @@ def line(name: str, tables: Iterable[Made]) -> Row:
         expected, found = float(network.confidence[likely].sum()), int(made.is_edge[likely].sum())
         described, claimed = described + 1, claimed + int(likely.sum())
         total, true, worst = total + expected, true + found, max(worst, expected - found)
+        conditional += int(likely.sum()) if network.verdict.hub else 0
     excess = (total - true) / claimed if claimed else 0.0
     cells = number, described, none, claimed, f"{total:.0f}", true
     return excess, [
-        name, *map(str, cells), f"{excess:.2f}" if claimed else "", f"{worst:.1f}"
+        name, *map(str, cells), f"{excess:.2f}" if claimed else "", f"{worst:.1f}",
+        str(conditional),
     ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from grn_tvcs.combine.evidence_scores import (
     SYMMETRIC,
     EvidenceScores,
 )
+from grn_tvcs.combine.kernels import mean_ranks
 from grn_tvcs.evidence.hubs import concentration
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 
@@ -67,11 +68,14 @@ class Table:
 
         Those of one name lie side by side in memory, as trees and nets read them.
         """
-        is_in = self.allowed[rows]
-        out = np.empty((len(names), int(is_in.sum())), dtype=np.float32)
+        places = np.flatnonzero(self.allowed[rows])
+        out = np.empty((len(names), places.size), dtype=np.float32)
         for k, name in enumerate(names):
             column = self.columns.get(name, np.nan)
-            out[k] = column if isinstance(column, float) else column[rows][is_in]
+            if isinstance(column, float):
+                out[k] = column
+            else:
+                np.take(column[rows], places, out=out[k], mode="clip")  # "raise" makes a copy
         return out.T
 
 
@@ -141,10 +145,13 @@ def ranks(scores: Array, allowed: NDArray[np.bool_], axis: int) -> Array:
 
     Pairs that are not allowed come last.
     """
-    from scipy.stats import rankdata
-
-    found = rankdata(np.where(allowed & ~np.isnan(scores), -scores, np.inf), axis=axis)
-    return np.where(np.isnan(scores), np.nan, found)
+    is_gap = np.isnan(scores)
+    falling = np.where(allowed & ~is_gap, -scores, np.inf)
+    if axis == 0:
+        falling = np.ascontiguousarray(falling.T)
+    found = np.empty_like(falling)
+    mean_ranks(falling, np.argsort(falling, axis=1), found)
+    return np.where(is_gap, np.nan, np.ascontiguousarray(found.T) if axis == 0 else found)
 
 
 def reverse(scores: Array, inputs: NDArray[np.int64]) -> Array:

@@ -1,4 +1,4 @@
-"""Kernels: sums of trees, small nets, and strongest indirect paths between genes."""
+"""Kernels: sums of trees, small nets, ranks, and strongest indirect paths between genes."""
 
 import numpy as np
 
@@ -114,6 +114,21 @@ def add_layer(inputs, size, weights, out):
                     + c * weights[k + 2, i]
                     + d * weights[k + 3, i]
                 )
+
+
+@kernel
+def mean_ranks(values, order, out):
+    """Write the ranks of each row from 1, the mean where values are equal; `order` sorts rows."""
+    n = values.shape[1]
+    for row in range(values.shape[0]):
+        start = 0
+        while start < n:
+            stop = start + 1
+            while stop < n and values[row, order[row, stop]] == values[row, order[row, start]]:
+                stop += 1
+            for k in range(start, stop):
+                out[row, order[row, k]] = 0.5 * (start + stop + 1)
+            start = stop
 
 
 @kernel
