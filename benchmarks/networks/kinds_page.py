@@ -315,11 +315,11 @@ def calibration_table(cases: list[Case]) -> str:
         "data", "given", "method", "has a confidence", f"pairs above {ABOVE:g}", "error",
         "supported", "should be true", "are true",
     ]  # fmt: skip
-    mean_error = f"{np.mean(errors):.3f} on the mean of kinds" if errors else "not known"
-    worst = f", {max(errors):.3f} on the worst" if errors else ""
+    if not errors:
+        return "Calibration error: not known."
     of = f"; these are the least honest of {len(errors)} kinds" if errors[MOST_SHOWN:] else ""
-    shown = table(heads, lines[:MOST_SHOWN], words=3)
-    return f"Calibration error: {mean_error}{worst}{of}.\n\n{shown}"
+    error = f"{np.mean(errors):.3f} on the mean of kinds, {errors[0]:.3f} on the worst{of}"
+    return f"Calibration error: {error}.\n\n{table(heads, lines[:MOST_SHOWN], words=3)}"
 
 
 def reliability_table(cases: list[Case]) -> str:

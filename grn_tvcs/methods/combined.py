@@ -182,8 +182,7 @@ def combined(
     if why_not and RANKED_DOWN not in evidence.scores:
         rankings = rankings_of(evidence, logits, expression, rules, rng, steady, execution)
         # A common stimulus looks to the learned combination like a regulator of all genes.
-        distance = model.trait_distributions[design.start].relative_distance
-        is_unlike = why_not == ONE_DIRECTION or distance(table_traits, design) > FAR
+        is_unlike = why_not == ONE_DIRECTION or _is_far(model, table_traits, design)
         learned = 0.0 if is_unlike else learned_weight(logits, evidence.allowed)
         weights = used_rankings(rankings, learned)
         scores = blend(rankings, evidence.allowed, weights)
@@ -246,6 +245,11 @@ def _traits_and_design(
     return table_traits, rounded(
         load_pretrained().with_start(design_of(expression, steady, rules), table_traits)
     )
+
+
+def _is_far(model: PretrainedModels, table_traits: dict[str, float], design: Design) -> bool:
+    """Return whether a table is far from all simulated tables."""
+    return model.trait_distributions[design.start].relative_distance(table_traits, design) > FAR
 
 
 def _why_out_of_domain(
