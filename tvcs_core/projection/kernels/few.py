@@ -40,10 +40,10 @@ class FewRows(NamedTuple):
         (k + 1, columns), gains of what a column keeps, and of what it does not; else `ABSENT`.
     room
         (columns,), unused capacity.
+    hashed
+        (k + 1, columns), hashes; 0 for `nothing`.
     column
         (columns,), numbers of the columns in the whole table.
-    is_turned
-        Whether rows and columns of the table change places for the hash.
     flow, cap
         (k + 1,), from the rows to the hub, and from there to `nothing`.
     excess
@@ -61,8 +61,8 @@ class FewRows(NamedTuple):
     kept: Ints
     open: Ints
     room: Ints
+    hashed: Ints
     column: Ints
-    is_turned: bool
     flow: Ints
     cap: Ints
     excess: Ints
@@ -79,19 +79,10 @@ def has_few_lines(n, m):
 
 
 @kernel
-def hash_of(i, c, nothing, is_turned):
-    """Return the hash of an entry in row i and column c; 0 for nothing."""
-    none = np.int64(0)
-    if i == nothing:
-        return none
-    return tie(c, i, none) if is_turned else tie(i, c, none)
-
-
-@kernel
 def offer(few, j, first_x, last_x, first_y, last_y):
     """Let column j be the way from nodes x to nodes y wherever it loses least."""
     kept, open_, loss, through = few.kept, few.open, few.loss, few.through
-    c, is_turned, nothing = few.column[j], few.is_turned, few.cap.size - 1
+    hashes = few.hashed
     for x in range(first_x, last_x):
         own = kept[x, j]
         if own == ABSENT:
@@ -100,7 +91,7 @@ def offer(few, j, first_x, last_x, first_y, last_y):
             lost = own - open_[y, j]
             if lost > loss[x, y, 0] or x == y:
                 continue
-            hashed = hash_of(x, c, nothing, is_turned) - hash_of(y, c, nothing, is_turned)
+            hashed = hashes[x, j] - hashes[y, j]
             if lost < loss[x, y, 0] or hashed < loss[x, y, 1]:
                 loss[x, y, 0], loss[x, y, 1], through[x, y] = lost, hashed, j
 
@@ -108,25 +99,26 @@ def offer(few, j, first_x, last_x, first_y, last_y):
 @kernel
 def find_way(few, x, y):
     """Find the column that loses least between two nodes."""
-    kept, open_, tops, column = few.kept[x], few.open[y], few.tops, few.column
-    is_turned, nothing, size = few.is_turned, few.cap.size - 1, np.uint64(column.size)
+    kept, open_, tops = few.kept[x], few.open[y], few.tops
+    of_x, of_y, size = few.hashed[x], few.hashed[y], np.uint64(few.column.size)
     # Unsigned indices need no test for negative values, so such loops are vectorised.
-    best, chunk, least, at = np.int64(FAR), np.uint64(CHUNK_COLUMNS), np.int64(FAR), -1
+    best, chunk, least, at = np.int64(FAR), np.uint64(CHUNK_COLUMNS), np.int64(FAR), np.int64(-1)
     for p in range(np.uint64(tops.size)):
         top = np.int64(FAR)
         for j in range(p * chunk, min(size, (p + np.uint64(1)) * chunk)):
             top = min(top, kept[j] - open_[j])
         tops[p], best = top, min(best, top)
-    for p in range(tops.size if best < FAR else 0):
+    for p in range(np.uint64(tops.size if best < FAR else 0)):
         if tops[p] > best:
             continue
-        for j in range(p * CHUNK_COLUMNS, min(column.size, (p + 1) * CHUNK_COLUMNS)):
-            if kept[j] - open_[j] > best:
-                continue
-            hashed = hash_of(x, column[j], nothing, is_turned)
-            hashed -= hash_of(y, column[j], nothing, is_turned)
-            if hashed < least:
-                least, at = hashed, j
+        first, low = p * chunk, np.int64(FAR)
+        last = min(size, first + chunk)
+        for j in range(first, last):
+            low = min(low, of_x[j] - of_y[j] if kept[j] - open_[j] == best else np.int64(FAR))
+        if low < least:
+            least, at = low, np.int64(first)
+            while kept[at] - open_[at] > best or of_x[at] - of_y[at] > least:
+                at += 1
     few.loss[x, y, 0], few.loss[x, y, 1], few.through[x, y] = best, least, at
 
 
@@ -219,7 +211,7 @@ def send(few, s, distance, before, through, at):
 def choose(few, gains, col_caps):
     """Let every column keep its best entries by the prices of the rows."""
     k, price, kept, open_, room = gains.shape[0], few.price, few.kept, few.open, few.room
-    column, excess, is_turned = few.column, few.excess, few.is_turned
+    column, excess, hashes = few.column, few.excess, few.hashed
     order, high, low = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)
     for j in range(column.size):
         c, n = column[j], 0
@@ -230,7 +222,7 @@ def choose(few, gains, col_caps):
             worth = own - price[i, 0]
             if own < 0 or worth < 0 or (n == cap and worth < high[n - 1]):
                 continue
-            hashed = hash_of(i, c, k, is_turned) - price[i, 1]
+            hashed = hashes[i, j] - price[i, 1]
             if worth == 0 and hashed <= 0:
                 continue
             at = n
@@ -304,27 +296,27 @@ def solve_columns(few, gains, col_caps):
 def lay_out_few(candidates, caps, grid, is_turned):
     """Return the gains in grid steps with the few lines as rows; -1 for what may not be kept.
 
-    Also returns the union of their bits.
+    Also returns the hashes, with a row of zeros at the end, and the union of the gains' bits.
     """
     values, squared, (n, m) = candidates.values, candidates.squared, (caps.rows.size, caps.cols.size)
-    gains, bits = np.empty((m, n) if is_turned else (n, m), np.int64), np.int64(0)
+    k, size, bits, none = min(n, m), max(n, m), np.int64(0), np.int64(0)
+    gains, hashed = np.empty((k, size), np.int64), np.empty((k + 1, size), np.int64)
+    hashed[k] = 0
     for r in range(n):
         for c in range(m):
             x = values[r * m + c]
             is_open = x != 0.0 and caps.rows[r] > 0 and caps.cols[c] > 0
             worth = on_grid(gain(x, grid.factor, squared), grid.steps) if is_open else np.int64(-1)
             bits |= worth if is_open else 0
-            if is_turned:
-                gains[c, r] = worth
-            else:
-                gains[r, c] = worth
-    return gains, bits
+            i, j = (c, r) if is_turned else (r, c)
+            gains[i, j], hashed[i, j] = worth, tie(r, c, none)
+    return gains, hashed, bits
 
 
 @kernel
-def sample(row_caps, total, size, apart, price, is_turned):
+def sample(row_caps, total, hashed, apart, price):
     """Return an empty flow of every `apart`-th column, with caps in proportion."""
-    k, start = row_caps.size, apart // 2
+    k, size, start = row_caps.size, hashed.shape[1], apart // 2
     lines = (size - start + apart - 1) // apart
     column, cap = np.empty(lines, np.int64), np.empty(k + 1, np.int64)
     for j in range(lines):
@@ -336,8 +328,10 @@ def sample(row_caps, total, size, apart, price, is_turned):
     loss, through = np.empty((k + 2, k + 2, 2), np.int64), np.empty((k + 2, k + 2), np.int64)
     room, flow, excess = np.empty(lines, np.int64), np.empty(k + 1, np.int64), np.empty(k + 2, np.int64)
     tops = np.empty((lines + CHUNK_COLUMNS - 1) // CHUNK_COLUMNS, np.int64)
+    if apart > 1:
+        hashed = hashed[:, start::apart].copy()
     return FewRows(
-        kept, open_, room, column, is_turned, flow, cap, excess, price, loss, through, tops
+        kept, open_, room, hashed, column, flow, cap, excess, price, loss, through, tops
     )
 
 
@@ -401,24 +395,24 @@ def price_of_column(few, j):
 
 
 @kernel
-def read_few(few, mask, pi):
+def read_few(few, is_turned, mask, pi):
     """Fill in the support, and the potentials of simplex.py."""
     k, price, (n, m) = few.cap.size - 1, few.price, mask.shape
     source, sink = terminals(n, m)
     total = price[k + 1, 0]
     pi[source, 0], pi[sink, 0] = total, 0
     for i in range(k):
-        if few.is_turned:
+        if is_turned:
             pi[n + i, 0] = total - price[i, 0]
         else:
             pi[i, 0] = price[i, 0]
     for j in range(few.room.size):
-        if few.is_turned:
+        if is_turned:
             pi[j, 0] = total + price_of_column(few, j)
         else:
             pi[n + j, 0] = -price_of_column(few, j)
         for i in range(k):
-            r, c = (j, i) if few.is_turned else (i, j)
+            r, c = (j, i) if is_turned else (i, j)
             mask[r, c] = few.kept[i, j] != ABSENT
 
 
@@ -431,21 +425,21 @@ def solve_few(candidates, caps, grid, fits, mask, pi):
     """
     is_turned = caps.rows.size > caps.cols.size
     row_caps, col_caps = (caps.cols, caps.rows) if is_turned else (caps.rows, caps.cols)
-    gains, bits = lay_out_few(candidates, caps, grid, is_turned)
+    gains, hashed, bits = lay_out_few(candidates, caps, grid, is_turned)
     (k, size), apart, sent = gains.shape, 1, np.int64(0)
     price, total = np.zeros((k + 2, 2), np.int64), min(caps.total, fits + 1)
-    while size >= 2 * apart * MIN_COLUMNS and fits >= 2 * apart * MIN_MEAN_CAP * k:
-        apart *= 2
-    few = sample(row_caps, total, size, apart, price, is_turned)
+    while size >= 4 * apart * MIN_COLUMNS and fits >= 4 * apart * MIN_MEAN_CAP * k:
+        apart *= 4
+    few = sample(row_caps, total, hashed, apart, price)
     start_prices(few, gains)
     sent += solve_columns(few, gains, col_caps)
     while apart > 1:
-        apart //= 2
+        apart //= 4
         normalise(price)
-        few = sample(row_caps, total, size, apart, price, is_turned)
+        few = sample(row_caps, total, hashed, apart, price)
         sent += solve_columns(few, gains, col_caps)
     normalise(price)
     centre_prices(few)
     normalise(price)
-    read_few(few, mask, pi)
+    read_few(few, is_turned, mask, pi)
     return sent, bits
