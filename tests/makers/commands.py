@@ -1,15 +1,18 @@
 """The three programs as tests run them: in this process, with words as a shell has them."""
 
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from typer import Typer
+from typer import Typer, testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from crowd_tvcs.cli import main as crowd
 from grn_tvcs.cli import main as grn
 from tvcs_core import cli as core
+
+testing._get_command = cache(get_command)  # to make all commands anew takes longer than most runs
 
 
 def invoke(app: Typer, *words: Any) -> Result:
