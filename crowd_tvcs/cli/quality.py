@@ -20,6 +20,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
     share_option,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -61,19 +62,19 @@ class QualityOptions:
     classes: Classes = None
     cleaning: Cleaning
     per_class: PerClass = False
-    prior: Annotated[
-        str, typer.Option(help="Prior for worker accuracies: empirical-bayes or two-answers.")
-    ] = "empirical-bayes"
+    prior: Annotated[str, Help("Prior for worker accuracies: empirical-bayes or two-answers.")] = (
+        "empirical-bayes"
+    )
     interval: Annotated[
         float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
     semi_supervised: Annotated[
         str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="Learn also from answers to tasks without gold: auto (only if held-out gold "
+        Help(
+            "Learn also from answers to tasks without gold: auto (only if held-out gold "
             "improves), em, or DawidSkene (crowd-kit's). Prints the change on held-out "
             "gold, and is refused if that gets worse. Default: off.",
+            "METHOD",
         ),
     ] = None
     force_semi_supervised: Annotated[

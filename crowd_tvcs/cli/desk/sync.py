@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
+from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.shell import print_message
@@ -81,14 +82,10 @@ class HowOptions:
     ] = 60.0
     listen: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="Address for the tool's webhook, which reports new answers at once.",
-        ),
+        Help("Address for the tool's webhook, which reports new answers at once.", "HOST:PORT"),
     ] = None
     webhook_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="URL of --listen as the tool reaches it, if it differs."),
+        str | None, Help("URL of --listen as the tool reaches it, if it differs.", "URL")
     ] = None
     tls_ca: Annotated[
         Path | None, file_option("PEM file of the authority that signed the tool's certificate.")

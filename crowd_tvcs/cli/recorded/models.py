@@ -17,6 +17,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
     share_option,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -56,10 +57,10 @@ class ModelsOptions:
     target: Annotated[float, share_option("Required confidence in the label of a task.")] = 0.95
     right_share: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="Required share of right labels of all tasks: find the cheapest plan of models "
+        Help(
+            "Required share of right labels of all tasks: find the cheapest plan of models "
             "and people that gold confirms.",
+            "P",
         ),
     ] = None
     random_gold: Annotated[
