@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
@@ -56,9 +54,7 @@ class QualityOptions:
             "of ANSWERS that are not gold."
         ),
     ] = None
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Write quality.csv wide, not worker, task, quality.")
-    ] = False
+    wide: Annotated[bool, Help("Write quality.csv wide, not worker, task, quality.")] = False
     classes: Classes = None
     cleaning: Cleaning
     per_class: PerClass = False
@@ -78,11 +74,7 @@ class QualityOptions:
         ),
     ] = None
     force_semi_supervised: Annotated[
-        bool,
-        typer.Option(
-            "--force-semi-supervised",
-            help="Learn from the other answers even if held-out gold gets worse.",
-        ),
+        bool, Help("Learn from the other answers even if held-out gold gets worse.")
     ] = False
     error_model: ErrorModel = "dependent"
     suggest_gold: Annotated[

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from crowd_tvcs.cli.answers import share_option
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
@@ -52,10 +50,9 @@ class SimulateOptions:
     ] = 0
     full_answers: Annotated[
         bool,
-        typer.Option(
-            "--full-answers",
-            help="Also write labels.csv and recorded.csv, with the answers of every worker to "
-            "every task.",
+        Help(
+            "Also write labels.csv and recorded.csv, with the answers of every worker to "
+            "every task."
         ),
     ] = False
     models: Annotated[

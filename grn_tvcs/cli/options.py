@@ -127,10 +127,7 @@ class InferOptions:
     ] = None
     method: Annotated[str, Help(f"{choices(METHODS.values())}.")] = DEFAULT
     option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", metavar="NAME=VALUE", help="Option of the method; may be repeated."
-        ),
+        list[str] | None, Help("Option of the method; may be repeated.", "NAME=VALUE")
     ] = None
     calibrate: Annotated[
         str | None,
@@ -152,9 +149,7 @@ class InferOptions:
             "Default: all."
         ),
     ] = None
-    compress: Annotated[
-        bool, typer.Option("--compress", help="Write edges.tsv.gz instead of edges.tsv.")
-    ] = False
+    compress: Annotated[bool, Help("Write edges.tsv.gz instead of edges.tsv.")] = False
     seed: Seed = 0
     threads: Threads = 1
     workers: Workers = None
@@ -172,19 +167,16 @@ class InferOptions:
     ] = None
     trust_network: Annotated[
         bool,
-        typer.Option(
-            "--trust-network",
-            help="Use plain tcp:// to another host, although others on the network could then "
-            "run programs there.",
+        Help(
+            "Use plain tcp:// to another host, although others on the network could then "
+            "run programs there."
         ),
         NOT_RECORDED,
     ] = False
     force: Force = False
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue an interrupted run, if there is one."),
-        NOT_RECORDED,
-    ] = False
+    resume: Annotated[bool, Help("Continue an interrupted run, if there is one."), NOT_RECORDED] = (
+        False
+    )
 
     @property
     def checkpoints(self) -> Path:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     NOT_RECORDED,
@@ -70,23 +68,18 @@ class SimulateOptions:
     )
     common_variation: Annotated[
         bool,
-        typer.Option(
-            "--common-variation",
-            help="Genes share variation that no edge explains, as by growth, operons or a common "
-            "course.",
+        Help(
+            "Genes share variation that no edge explains, as by growth, operons or a common course."
         ),
     ] = False
     series_only: Annotated[
         bool,
-        typer.Option(
-            "--series-only",
-            help="No knock-outs, knock-downs or multifactorial perturbations. Use it for large "
-            "networks: they are three experiments per gene.",
+        Help(
+            "No knock-outs, knock-downs or multifactorial perturbations. Use it for large "
+            "networks: they are three experiments per gene."
         ),
     ] = False
-    ode: Annotated[
-        bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0."), NOT_RECORDED
-    ] = False
+    ode: Annotated[bool, Help("No noise in the dynamics: --sde 0."), NOT_RECORDED] = False
     seed: Seed = 0
     force: Force = False
 

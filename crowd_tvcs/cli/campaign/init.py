@@ -96,10 +96,9 @@ class InitOptions:
     ] = None
     pairs: Annotated[
         bool,
-        typer.Option(
-            "--pairs",
-            help="Ask which of two items is better, or a tie: --tasks has columns left and right, "
-            "or items, for all pairs of them.",
+        Help(
+            "Ask which of two items is better, or a tie: --tasks has columns left and right, "
+            "or items, for all pairs of them."
         ),
     ] = False
     prior: Annotated[

@@ -100,11 +100,7 @@ class ServeOptions:
         ),
     ] = 0
     gold_feedback: Annotated[
-        bool,
-        typer.Option(
-            "--gold-feedback",
-            help="Show the right label after each answer to the tasks of --gold-first.",
-        ),
+        bool, Help("Show the right label after each answer to the tasks of --gold-first.")
     ] = False
     host: Annotated[str, Help("Address to listen on.", "ADDRESS")] = "127.0.0.1"
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
@@ -120,10 +116,7 @@ class ServeOptions:
         ),
     ] = None
     behind_proxy: Annotated[
-        bool,
-        typer.Option(
-            "--behind-proxy", help="A proxy provides https for the server; see docs/serve.md."
-        ),
+        bool, Help("A proxy provides https for the server; see docs/serve.md.")
     ] = False
     user_header: Annotated[
         str | None,
@@ -139,19 +132,14 @@ class ServeOptions:
             "ADDRESS",
         ),
     ] = None
-    trust_network: Annotated[
-        bool,
-        typer.Option("--trust-network", help="Allow unencrypted links and password on --host."),
-    ] = False
+    trust_network: Annotated[bool, Help("Allow unencrypted links and password on --host.")] = False
     public_url: Annotated[
         str | None, Help("URL of the server for browsers. Default: --host and --port.", "URL")
     ] = None
     root_path: Annotated[
         str, Help("Path prefix of the server for browsers, such as /label behind a proxy.", "PATH")
     ] = ""
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Create a small campaign and print three links to try.")
-    ] = False
+    demo: Annotated[bool, Help("Create a small campaign and print three links to try.")] = False
 
 
 @app.command()

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
@@ -65,10 +63,7 @@ class ModelsOptions:
     ] = None
     random_gold: Annotated[
         bool,
-        typer.Option(
-            "--random-gold",
-            help="The gold tasks are a random sample of all tasks. Without it no share is proved.",
-        ),
+        Help("The gold tasks are a random sample of all tasks. Without it no share is proved."),
     ] = False
     max_people: Annotated[int, number_option("Maximum number of people on a task.")] = 5
     person_accuracy: Annotated[
