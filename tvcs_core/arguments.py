@@ -130,13 +130,7 @@ def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
 
 
 def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:
-    """Return the items of `value` as text; see `items_of`.
-
-    Raises
-    ------
-    TypeError
-        If `value` is not iterable.
-    """
+    """Return the items of `value` as text; see `items_of`."""
     return tuple(str(one) for one in items_of(name, value))
 
 

@@ -171,13 +171,7 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
 def compared_rows(
     table: Table, leave_out_missing: bool
 ) -> tuple[list[tuple[int, tuple[str, str, str, str]]], str]:
-    """Return (worker, left, right, answer) of every row with its number, and the rows left out.
-
-    Raises
-    ------
-    DataError
-        As `read_comparisons`.
-    """
+    """Return (worker, left, right, answer) of every row with its number, and the rows left out."""
     at = find(table, [PERSON, *ITEM_COLUMNS, PREFERRED])
     check_any_rows(table, "a comparison")
     kinds = {WORKER.name: at[0], "left item": at[1], "right item": at[2]}

@@ -64,11 +64,6 @@ def rows_of(
         Names allowed, those of the quality table; None for any.
     skipped
         Columns that are not read.
-
-    Raises
-    ------
-    DataError
-        Naming file, line and column of an invalid value.
     """
     others = [Column(name) for name in columns]
     refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])

@@ -18,13 +18,7 @@ UNSETTLED = "unsettled"  # key of the mark in the text of a model
 
 @lru_cache(maxsize=16)
 def parse_model(text: str | None) -> Dependence | None:
-    """Read the model as a store keeps it; None for workers who err independently.
-
-    Raises
-    ------
-    ValueError
-        If the text is damaged.
-    """
+    """Read the model as a store keeps it; None for workers who err independently."""
     if text is None:
         return None
     with _known_damage():

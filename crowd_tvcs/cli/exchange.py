@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import Classes, Cleaning, class_names
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     WHERE_GIVEN,
     Force,
@@ -85,27 +86,16 @@ class ImportOptions:
     cleaning: Cleaning
     ground_truth: Annotated[
         bool,
-        typer.Option(
-            "--ground-truth",
-            help="Write annotations that the tool marks as ground truth to gold.csv.",
-        ),
+        Help("Write annotations that the tool marks as ground truth to gold.csv."),
         WHERE_GIVEN,
     ] = False
     skip_bad: Annotated[
         bool,
-        typer.Option(
-            "--skip-bad",
-            help="Leave out answers that are refused, and list them in skipped.csv. Default: "
-            "refuse.",
-        ),
+        Help("Leave out answers that are refused, and list them in skipped.csv. Default: refuse."),
         WHERE_GIVEN,
     ] = False
     times: Annotated[
-        bool,
-        typer.Option(
-            "--times", help="Also write the time of each answer, and the seconds it took."
-        ),
-        WHERE_GIVEN,
+        bool, Help("Also write the time of each answer, and the seconds it took."), WHERE_GIVEN
     ] = False
     force: Force = False
 

@@ -12,6 +12,7 @@ import typer
 from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import NOT_RECORDED, WHERE_GIVEN, Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
@@ -85,15 +86,13 @@ class Demands:
         float, share_option("Probability that the label of a task is 1, before any answer.")
     ] = 0.5
     classes: Annotated[
-        int | None,
-        typer.Option(metavar="K", help="Number of classes. Default: 2, or those of --confusion."),
+        int | None, Help("Number of classes. Default: 2, or those of --confusion.", "K")
     ] = None
     class_prior: Annotated[
         str | None,
-        typer.Option(
-            metavar="P,P,...",
-            help="Probability of every class, or a classes.csv of crowd-tvcs quality. Default: "
-            "equal.",
+        Help(
+            "Probability of every class, or a classes.csv of crowd-tvcs quality. Default: equal.",
+            "P,P,...",
         ),
     ] = None
     confusion: Annotated[
@@ -113,22 +112,22 @@ class Demands:
     ] = None
     minutes: Annotated[
         float | None,
-        typer.Option(
-            metavar="M",
-            help="Maximum total working time of all answers, by the column minutes of --workers; "
+        Help(
+            "Maximum total working time of all answers, by the column minutes of --workers; "
             "recorded as money.",
+            "M",
         ),
         NOT_RECORDED,
     ] = None
 
     common_error: Annotated[
         str | None,
-        typer.Option(
-            metavar="E",
-            help="Probability that a task misleads every worker in the same way, as if it belonged "
+        Help(
+            "Probability that a task misleads every worker in the same way, as if it belonged "
             "to a class drawn from its prior. It lowers the value of additional answers, not of "
             "a single one. Give a number from 0 to below 1, or a dependence.json of crowd-tvcs "
             "quality, which counts as --dependence too. Default: 0.",
+            "E",
         ),
         WHERE_GIVEN,
     ] = None
@@ -256,14 +255,14 @@ class Demands:
 class Search:
     """Options of the search for a plan."""
 
-    method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = "best"
+    method: Annotated[str, Help(f"{choices(METHODS.values())}.")] = "best"
     seed: Seed = 0
     time_limit: Annotated[
         float,
-        typer.Option(
-            metavar="SECONDS",
-            help="Return the best plan found within SECONDS. If the limit is reached, results may "
+        Help(
+            "Return the best plan found within SECONDS. If the limit is reached, results may "
             "differ between machines.",
+            "SECONDS",
         ),
     ] = 60.0
 

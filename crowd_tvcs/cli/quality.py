@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
@@ -20,6 +18,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
     share_option,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -55,33 +54,27 @@ class QualityOptions:
             "of ANSWERS that are not gold."
         ),
     ] = None
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Write quality.csv wide, not worker, task, quality.")
-    ] = False
+    wide: Annotated[bool, Help("Write quality.csv wide, not worker, task, quality.")] = False
     classes: Classes = None
     cleaning: Cleaning
     per_class: PerClass = False
-    prior: Annotated[
-        str, typer.Option(help="Prior for worker accuracies: empirical-bayes or two-answers.")
-    ] = "empirical-bayes"
+    prior: Annotated[str, Help("Prior for worker accuracies: empirical-bayes or two-answers.")] = (
+        "empirical-bayes"
+    )
     interval: Annotated[
         float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
     semi_supervised: Annotated[
         str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="Learn also from answers to tasks without gold: auto (only if held-out gold "
+        Help(
+            "Learn also from answers to tasks without gold: auto (only if held-out gold "
             "improves), em, or DawidSkene (crowd-kit's). Prints the change on held-out "
             "gold, and is refused if that gets worse. Default: off.",
+            "METHOD",
         ),
     ] = None
     force_semi_supervised: Annotated[
-        bool,
-        typer.Option(
-            "--force-semi-supervised",
-            help="Learn from the other answers even if held-out gold gets worse.",
-        ),
+        bool, Help("Learn from the other answers even if held-out gold gets worse.")
     ] = False
     error_model: ErrorModel = "dependent"
     suggest_gold: Annotated[

@@ -19,6 +19,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
     share_option,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -42,10 +43,9 @@ class ReplayOptions:
     answers: AnswersFile
     truth: Annotated[Path, typer.Argument(metavar="TRUTH", help=GOLD)]
     out: OutFolder
-    labels: Annotated[
-        str,
-        typer.Option(metavar="N,N,...", help="Numbers of labels per task that a policy may buy."),
-    ] = "1,2,3"
+    labels: Annotated[str, Help("Numbers of labels per task that a policy may buy.", "N,N,...")] = (
+        "1,2,3"
+    )
     splits: Annotated[int, number_option("Number of splits into gold and scored tasks.")] = 10
     gold_share: Annotated[float, share_option("Share of the known tasks that are gold.")] = 0.2
     classes: Classes = None

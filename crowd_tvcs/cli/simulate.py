@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from crowd_tvcs.cli.answers import share_option
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     WHERE_GIVEN,
     Force,
@@ -34,8 +33,8 @@ class SimulateOptions:
     tasks: Annotated[int, number_option("Number of tasks.")] = 120
     family: Annotated[
         str,
-        typer.Option(
-            help="iid (each pair independent, as in the paper), worker (one quality per worker), "
+        Help(
+            "iid (each pair independent, as in the paper), worker (one quality per worker), "
             "skilldiff (skill times ease of the task), topic (five topics), or models "
             "(people, and models whose families share errors)."
         ),
@@ -51,18 +50,16 @@ class SimulateOptions:
     ] = 0
     full_answers: Annotated[
         bool,
-        typer.Option(
-            "--full-answers",
-            help="Also write labels.csv and recorded.csv, with the answers of every worker to "
-            "every task.",
+        Help(
+            "Also write labels.csv and recorded.csv, with the answers of every worker to "
+            "every task."
         ),
     ] = False
     models: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="For models: members of each family, in addition to --workers people. Default: "
-            "3,2.",
+        Help(
+            "For models: members of each family, in addition to --workers people. Default: 3,2.",
+            "N,N,...",
         ),
         WHERE_GIVEN,
     ] = None
@@ -78,10 +75,8 @@ class SimulateOptions:
     ] = None
     difficulty_spread: Annotated[
         float | None,
-        typer.Option(
-            metavar="X",
-            help="For models: spread of the difficulty of tasks, for models and people. Default: "
-            "0.",
+        Help(
+            "For models: spread of the difficulty of tasks, for models and people. Default: 0.", "X"
         ),
         WHERE_GIVEN,
     ] = None

@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
@@ -23,6 +21,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
 )
 from crowd_tvcs.cli.recorded.scale import vote_by_scale
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,
@@ -58,8 +57,8 @@ class VoteOptions:
     gold: Annotated[Path | None, file_option(GOLD)] = None
     method: Annotated[
         str | None,
-        typer.Option(
-            help="weighted (default with --quality or --gold, and needs one of them), "
+        Help(
+            "weighted (default with --quality or --gold, and needs one of them), "
             "unsupervised (default otherwise: by the agreement of the workers), majority, or "
             "crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, MMSR, MajorityVote."
         ),
@@ -71,15 +70,15 @@ class VoteOptions:
     error_model: ErrorModel = "dependent"
     scale: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="The steps of an ordered scale, from one end to the other, also those that nobody "
+        Help(
+            "The steps of an ordered scale, from one end to the other, also those that nobody "
             "gave. The label is then the median of a latent score, and workers.csv has each "
             "worker's bias, scale, noise and lapses.",
+            "A,B,...",
         ),
         NOT_RECORDED,
     ] = None
-    seed: Annotated[int, typer.Option(help="Random seed; only --scale uses it."), NOT_RECORDED] = 0
+    seed: Annotated[int, Help("Random seed; only --scale uses it."), NOT_RECORDED] = 0
     force: Force = False
 
     @property

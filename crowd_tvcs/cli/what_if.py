@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.options import AsJson, Caps, Crowd, Demands, Search
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import integers, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, print_message
@@ -18,10 +17,7 @@ class WhatIfOptions:
     """The options of ``crowd-tvcs what-if``."""
 
     crowd: Crowd
-    budgets: Annotated[
-        str,
-        typer.Option(metavar="N,N,...", help="Maximum numbers of answers, such as 100,200,400."),
-    ]
+    budgets: Annotated[str, Help("Maximum numbers of answers, such as 100,200,400.", "N,N,...")]
     caps: Caps
     demands: Demands
     search: Search

@@ -66,11 +66,6 @@ def read_kinds(path: str | Path) -> QualityFile:
 
     Wide: a column `worker`, then one column per kind. Long: the columns `worker`, `kind` and
     `quality`; a pair that is not listed may not be assigned.
-
-    Raises
-    ------
-    DataError
-        With the file, the line and the column of the wrong cell.
     """
     return read_quality(path, KIND)
 

@@ -128,11 +128,6 @@ def read_confidence(
 
     The result is None without such a column. Confidences of people are ignored. Of duplicate
     answers the one that `duplicates` takes counts.
-
-    Raises
-    ------
-    DataError
-        Naming the line of a value that is not a number in [0, 1].
     """
     table = open_table(path)
     if not any(map(CONFIDENCE.matches, table.rows[0])):

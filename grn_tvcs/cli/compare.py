@@ -11,6 +11,7 @@ import typer
 
 from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import Genes, RegulatorFile, Threads, Workers, refuse_few_variable
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -57,19 +58,15 @@ class CompareOptions:
     ] = None
     conditions: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Conditions of the column that are compared, in this order: two, or up to six, "
+        Help(
+            "Conditions of the column that are compared, in this order: two, or up to six, "
             "then all pairs of them; for two tables the names of the conditions. Default: all, in "
             "the order of the rows, or the names of the files.",
+            "A,B",
         ),
     ] = None
     fdr: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            help="False discovery rate of the edges that are reported as different.",
-        ),
+        float, Help("False discovery rate of the edges that are reported as different.", "SHARE")
     ] = 0.2
     permutations: Annotated[
         int,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grn_tvcs.expression.options import Options
+from tvcs_core.arguments import Help
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
@@ -35,25 +36,23 @@ class Layout(Options):
 
     perturbed_until: Annotated[
         float | None,
-        typer.Option(
-            metavar="TIME", help="Every series is perturbed from its start until TIME (DREAM: 500)."
-        ),
+        Help("Every series is perturbed from its start until TIME (DREAM: 500).", "TIME"),
     ] = None
     scale: Annotated[
         str | None,
-        typer.Option(
-            metavar="levels|log|counts",
-            help="Scale of the values: levels (linear), log (already logarithms) or counts. "
+        Help(
+            "Scale of the values: levels (linear), log (already logarithms) or counts. "
             "Default: detected from the values and reported.",
+            "levels|log|counts",
         ),
     ] = None
     bins: Annotated[
         str | None,
-        typer.Option(
-            metavar="auto|N|off",
-            help="Average cells in bins of equal size along time, N in each series. Default: "
+        Help(
+            "Average cells in bins of equal size along time, N in each series. Default: "
             "auto, the square root of the number of cells (10 to 50) if a series has more "
             "than 100 points at uneven times.",
+            "auto|N|off",
         ),
     ] = None
 

@@ -13,6 +13,7 @@ from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.method_options import method_options
 from grn_tvcs.inference.infer import refuse_without_prior
 from grn_tvcs.methods.table import DEFAULT, METHODS
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,
@@ -79,21 +80,21 @@ class InferOptions:
     expression: ExpressionFiles
     out: OutFolder
     max_in_degree: Annotated[
-        int | None, typer.Option(help="Maximum number of regulators of a gene. Default: no cap.")
+        int | None, Help("Maximum number of regulators of a gene. Default: no cap.")
     ] = None
     max_out_degree: Annotated[
-        int | None, typer.Option(help="Maximum number of targets of a regulator. Default: no cap.")
+        int | None, Help("Maximum number of targets of a regulator. Default: no cap.")
     ] = None
     out_degrees: Annotated[
         Path | None, file_option("A cap for each regulator: lines of name, tab, cap.")
     ] = None
     max_edges: Annotated[
         str | None,
-        typer.Option(
-            metavar="INTEGER|auto",
-            help="Maximum number of edges; auto chooses it by the confidence of the edges if the "
+        Help(
+            "Maximum number of edges; auto chooses it by the confidence of the edges if the "
             "method gives one, else by held-out series. Default: as many as the confidence "
             "supports; without a confidence, one for every ten genes, as candidates.",
+            "INTEGER|auto",
         ),
     ] = None
     regulators: RegulatorFile = None
@@ -124,20 +125,17 @@ class InferOptions:
             "estimated from the data."
         ),
     ] = None
-    method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = DEFAULT
+    method: Annotated[str, Help(f"{choices(METHODS.values())}.")] = DEFAULT
     option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", metavar="NAME=VALUE", help="Option of the method; may be repeated."
-        ),
+        list[str] | None, Help("Option of the method; may be repeated.", "NAME=VALUE")
     ] = None
     calibrate: Annotated[
         str | None,
-        typer.Option(
-            metavar="N|off",
-            help="Number of networks simulated with this design to calibrate edge probabilities; "
+        Help(
+            "Number of networks simulated with this design to calibrate edge probabilities; "
             "results are cached for later runs. Default: 12, for methods with "
             "probabilities.",
+            "N|off",
         ),
     ] = None
     reference: Annotated[
@@ -151,41 +149,34 @@ class InferOptions:
             "Default: all."
         ),
     ] = None
-    compress: Annotated[
-        bool, typer.Option("--compress", help="Write edges.tsv.gz instead of edges.tsv.")
-    ] = False
+    compress: Annotated[bool, Help("Write edges.tsv.gz instead of edges.tsv.")] = False
     seed: Seed = 0
     threads: Threads = 1
     workers: Workers = None
     cluster: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address of a running Dask cluster, instead of threads: tcp://HOST:PORT, "
+        Help(
+            "Address of a running Dask cluster, instead of threads: tcp://HOST:PORT, "
             "tls://HOST:PORT or a scheduler file; the result is the same.",
+            "ADDRESS",
         ),
         NOT_RECORDED,
     ] = None
     tls: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="ca.pem, cert.pem and key.pem, for tls://HOST:PORT."),
-        NOT_RECORDED,
+        Path | None, Help("ca.pem, cert.pem and key.pem, for tls://HOST:PORT.", "DIR"), NOT_RECORDED
     ] = None
     trust_network: Annotated[
         bool,
-        typer.Option(
-            "--trust-network",
-            help="Use plain tcp:// to another host, although others on the network could then "
-            "run programs there.",
+        Help(
+            "Use plain tcp:// to another host, although others on the network could then "
+            "run programs there."
         ),
         NOT_RECORDED,
     ] = False
     force: Force = False
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue an interrupted run, if there is one."),
-        NOT_RECORDED,
-    ] = False
+    resume: Annotated[bool, Help("Continue an interrupted run, if there is one."), NOT_RECORDED] = (
+        False
+    )
 
     @property
     def checkpoints(self) -> Path:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,
@@ -36,9 +35,9 @@ class SimulateOptions:
     """The options of ``grn-tvcs simulate``."""
 
     out: OutFolder
-    genes: Annotated[int | None, typer.Option(help="Number of genes. Default: 30.")] = None
-    series: Annotated[int, typer.Option(help="Number of time series.")] = 10
-    points: Annotated[int, typer.Option(help="Time points of each series.")] = 21
+    genes: Annotated[int | None, Help("Number of genes. Default: 30.")] = None
+    series: Annotated[int, Help("Number of time series.")] = 10
+    points: Annotated[int, Help("Time points of each series.")] = 21
     topology: Annotated[
         Path | None,
         file_option(
@@ -46,50 +45,41 @@ class SimulateOptions:
         ),
         NOT_RECORDED,  # an input
     ] = None
-    edges: Annotated[int | None, typer.Option(help="Number of edges. Default: 1.6 per gene.")] = (
-        None
-    )
+    edges: Annotated[int | None, Help("Number of edges. Default: 1.6 per gene.")] = None
     max_in_degree: Annotated[
-        int | None, typer.Option(help="Maximum number of regulators of a gene. Default: 6.")
+        int | None, Help("Maximum number of regulators of a gene. Default: 6.")
     ] = None
     max_out_degree: Annotated[
-        int | None, typer.Option(help="Maximum number of targets of a regulator. Default: no cap.")
+        int | None, Help("Maximum number of targets of a regulator. Default: no cap.")
     ] = None
-    regulators: Annotated[
-        int | None, typer.Option(help="Minimum number of genes that regulate others.")
-    ] = None
-    noise: Annotated[
-        str, typer.Option(help="Measurement noise: normal, lognormal, microarray or none.")
-    ] = "normal"
+    regulators: Annotated[int | None, Help("Minimum number of genes that regulate others.")] = None
+    noise: Annotated[str, Help("Measurement noise: normal, lognormal, microarray or none.")] = (
+        "normal"
+    )
     noise_level: Annotated[
         float | None,
-        typer.Option(
-            help="Standard deviation of the noise; of the logarithm to base 10 for lognormal, a "
+        Help(
+            "Standard deviation of the noise; of the logarithm to base 10 for lognormal, a "
             "factor for microarray. Default: 0.1, for microarray 1."
         ),
     ] = None
-    sde: Annotated[
-        float | None, typer.Option(help="Strength of the noise in the dynamics. Default: 0.05.")
-    ] = None
+    sde: Annotated[float | None, Help("Strength of the noise in the dynamics. Default: 0.05.")] = (
+        None
+    )
     common_variation: Annotated[
         bool,
-        typer.Option(
-            "--common-variation",
-            help="Genes share variation that no edge explains, as by growth, operons or a common "
-            "course.",
+        Help(
+            "Genes share variation that no edge explains, as by growth, operons or a common course."
         ),
     ] = False
     series_only: Annotated[
         bool,
-        typer.Option(
-            "--series-only",
-            help="No knock-outs, knock-downs or multifactorial perturbations. Use it for large "
-            "networks: they are three experiments per gene.",
+        Help(
+            "No knock-outs, knock-downs or multifactorial perturbations. Use it for large "
+            "networks: they are three experiments per gene."
         ),
     ] = False
-    ode: Annotated[
-        bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0."), NOT_RECORDED
-    ] = False
+    ode: Annotated[bool, Help("No noise in the dynamics: --sde 0."), NOT_RECORDED] = False
     seed: Seed = 0
     force: Force = False
 

@@ -78,11 +78,6 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
         One of `KINDS`. Hidden genes are candidate regulators as often as measured ones.
     rng
         Seed or generator; equal seeds give equal examples.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
     """
     rng = stream(rng, "example")
     n_all = max(design.n_genes, round(design.n_genes / (1 - design.hidden)))

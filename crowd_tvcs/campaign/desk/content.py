@@ -189,13 +189,7 @@ def check_tasks(bodies: Mapping[str, Content], known: Collection[str], path: Pat
 
 
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
-    """Replace the content of the tasks; return the number of tasks without content.
-
-    Raises
-    ------
-    DataError
-        If a task is not in the campaign.
-    """
+    """Replace the content of the tasks; return the number of tasks without content."""
     with store.write() as (connection, _, _):
         known = dict(connection.execute(select(task.c.name, task.c.id)).all())
         check_tasks(bodies, known, path)

@@ -36,11 +36,6 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given.
 
     `minutes` may stand for `cost`; then the campaign's money is in minutes.
-
-    Raises
-    ------
-    DataError
-        With file, line and column.
     """
     rows = read_worker_rows(path, known)
     check_costs(path, rows, rows)

@@ -27,6 +27,7 @@ from crowd_tvcs.cli.campaign.options import (
     print_model,
     stored,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import plural
@@ -85,34 +86,28 @@ class InitOptions:
     tables: FirstTables
     caps: CampaignCaps
     classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="The labels. Default: those of the gold, or 0,1."),
+        str | None, Help("The labels. Default: those of the gold, or 0,1.", "A,B,...")
     ] = None
     scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Ask for a step of an ordered scale: its steps, in order."
-        ),
+        str | None, Help("Ask for a step of an ordered scale: its steps, in order.", "A,B,...")
     ] = None
     labels: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Ask for any of several labels: these, at most 30."),
+        str | None, Help("Ask for any of several labels: these, at most 30.", "A,B,...")
     ] = None
     pairs: Annotated[
         bool,
-        typer.Option(
-            "--pairs",
-            help="Ask which of two items is better, or a tie: --tasks has columns left and right, "
-            "or items, for all pairs of them.",
+        Help(
+            "Ask which of two items is better, or a tie: --tasks has columns left and right, "
+            "or items, for all pairs of them."
         ),
     ] = False
     prior: Annotated[
         str | None,
-        typer.Option(
-            metavar="P",
-            help="Probability of the second of two classes, or of every class as for vote. "
+        Help(
+            "Probability of the second of two classes, or of every class as for vote. "
             "Default: the class shares of --gold, which must then be a random sample of the "
             "tasks.",
+            "P",
         ),
     ] = None
     min_quality: Annotated[float, share_option("Minimum quality of a worker who gets tasks.")] = 0.0
@@ -129,10 +124,8 @@ class InitOptions:
         ),
     ] = None
     error_model: ErrorModel = "dependent"
-    lease: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for which next reserves a task.")
-    ] = 900.0
-    seed: Annotated[int, typer.Option(help="Seed of the plans: same store, same plan.")] = 0
+    lease: Annotated[float, Help("Time for which next reserves a task.", "SECONDS")] = 900.0
+    seed: Annotated[int, Help("Seed of the plans: same store, same plan.")] = 0
 
 
 @stored

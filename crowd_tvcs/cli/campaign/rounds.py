@@ -18,6 +18,7 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
@@ -37,12 +38,12 @@ class RoundOptions:
         int | None,
         number_option("Maximum number of labels in this round. Default: all that are left."),
     ] = None
-    method: Annotated[
-        str | None, typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best.")
-    ] = None
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Return the best plan found within SECONDS.")
-    ] = 60.0
+    method: Annotated[str | None, Help(f"As for assign: {', '.join(METHODS)}. Default: best.")] = (
+        None
+    )
+    time_limit: Annotated[float, Help("Return the best plan found within SECONDS.", "SECONDS")] = (
+        60.0
+    )
     min_gain: MinGain = None
     max_per_side: Annotated[
         int | None,

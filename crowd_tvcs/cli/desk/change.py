@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
-
 from crowd_tvcs.answers.values import parse_money
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import file_option, name_option, number_option, with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
@@ -26,9 +25,7 @@ class NewLimits:
     """New limits of the campaign as a whole."""
 
     budget: Annotated[str | None, number_option("Maximum number of labels in all, or none.")] = None
-    money: Annotated[str | None, typer.Option(metavar="X", help="Maximum total cost, or none.")] = (
-        None
-    )
+    money: Annotated[str | None, Help("Maximum total cost, or none.", "X")] = None
     max_workers_per_task: Annotated[
         str | None,
         number_option("Maximum number of labels of every task whose cap is the campaign's."),
@@ -45,21 +42,17 @@ class NewCaps:
 
     worker_cap: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=N",
-            help="Maximum number of tasks of one worker, or default for the campaign's; may be "
+        Help(
+            "Maximum number of tasks of one worker, or default for the campaign's; may be "
             "repeated.",
+            "NAME=N",
         ),
     ] = None
     task_cap: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=N", help="Maximum number of labels of one task; may be repeated."
-        ),
+        list[str] | None, Help("Maximum number of labels of one task; may be repeated.", "NAME=N")
     ] = None
     task_minimum: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=N", help="Minimum number of labels of one task. Repeatable."),
+        list[str] | None, Help("Minimum number of labels of one task. Repeatable.", "NAME=N")
     ] = None
     workers: Annotated[
         Path | None, file_option("Caps of many workers: columns worker, max_tasks.")
@@ -86,18 +79,15 @@ class ChangeOptions:
     min_gain: Annotated[float | None, share_option("Minimum gain of a label, 0 for any.")] = None
     lease: Annotated[
         float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Time for which next reserves a task; tasks that are reserved stay so.",
-        ),
+        Help("Time for which next reserves a task; tasks that are reserved stay so.", "SECONDS"),
     ] = None
     add_class: Annotated[list[str] | None, name_option("One more label; may be repeated.")] = None
     prior: Annotated[
         str | None,
-        typer.Option(
-            metavar="P,P,...",
-            help="With --add-class: the probability of every class, the new ones last. Default: "
+        Help(
+            "With --add-class: the probability of every class, the new ones last. Default: "
             "as the present ones were made.",
+            "P,P,...",
         ),
     ] = None
 

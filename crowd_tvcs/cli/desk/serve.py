@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
+from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.results import write_rows
@@ -68,18 +69,13 @@ class ServeOptions:
             "audio, video, and other fields. Kept in the store."
         ),
     ] = None
-    media: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of images, sounds and videos.")
-    ] = None
+    media: Annotated[Path | None, Help("Folder of images, sounds and videos.", "DIR")] = None
     instructions: Annotated[Path | None, file_option("Markdown instructions for every worker.")] = (
         None
     )
     language: Annotated[
         str,
-        typer.Option(
-            metavar="LANGUAGE",
-            help="Language of the workers' pages: en, de, or a JSON file of their texts.",
-        ),
+        Help("Language of the workers' pages: en, de, or a JSON file of their texts.", "LANGUAGE"),
     ] = "en"
     gold: Annotated[
         Path | None,
@@ -104,15 +100,9 @@ class ServeOptions:
         ),
     ] = 0
     gold_feedback: Annotated[
-        bool,
-        typer.Option(
-            "--gold-feedback",
-            help="Show the right label after each answer to the tasks of --gold-first.",
-        ),
+        bool, Help("Show the right label after each answer to the tasks of --gold-first.")
     ] = False
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = (
-        "127.0.0.1"
-    )
+    host: Annotated[str, Help("Address to listen on.", "ADDRESS")] = "127.0.0.1"
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
         Path | None,
@@ -126,10 +116,7 @@ class ServeOptions:
         ),
     ] = None
     behind_proxy: Annotated[
-        bool,
-        typer.Option(
-            "--behind-proxy", help="A proxy provides https for the server; see docs/serve.md."
-        ),
+        bool, Help("A proxy provides https for the server; see docs/serve.md.")
     ] = False
     user_header: Annotated[
         str | None,
@@ -139,32 +126,20 @@ class ServeOptions:
     ] = None
     proxy_address: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address or network of that proxy, from which alone the header is believed; may "
+        Help(
+            "Address or network of that proxy, from which alone the header is believed; may "
             "be repeated.",
+            "ADDRESS",
         ),
     ] = None
-    trust_network: Annotated[
-        bool,
-        typer.Option("--trust-network", help="Allow unencrypted links and password on --host."),
-    ] = False
+    trust_network: Annotated[bool, Help("Allow unencrypted links and password on --host.")] = False
     public_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="URL of the server for browsers. Default: --host and --port."
-        ),
+        str | None, Help("URL of the server for browsers. Default: --host and --port.", "URL")
     ] = None
     root_path: Annotated[
-        str,
-        typer.Option(
-            metavar="PATH",
-            help="Path prefix of the server for browsers, such as /label behind a proxy.",
-        ),
+        str, Help("Path prefix of the server for browsers, such as /label behind a proxy.", "PATH")
     ] = ""
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Create a small campaign and print three links to try.")
-    ] = False
+    demo: Annotated[bool, Help("Create a small campaign and print three links to try.")] = False
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import money
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import file_option, name_option
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ class SignUpOptions:
 
     sign_up: Annotated[
         str | None,
-        typer.Option(
-            metavar=f"{OPEN}|{SIGNED}",
-            help="Let people take a seat by an id in the address, such as /join?PROLIFIC_PID=ID: "
+        Help(
+            "Let people take a seat by an id in the address, such as /join?PROLIFIC_PID=ID: "
             "whoever has the address, or only by links of serve invite. Default: nobody.",
+            f"{OPEN}|{SIGNED}",
         ),
     ] = None
     seats: Annotated[
@@ -45,17 +46,11 @@ class SignUpOptions:
     ] = None
     completion_code: Annotated[
         str | None,
-        typer.Option(
-            metavar="CODE",
-            help="Code for everybody who has finished. Default: a code for each person.",
-        ),
+        Help("Code for everybody who has finished. Default: a code for each person.", "CODE"),
     ] = None
     completion_url: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="Address that leads people back; {code} and {id} in it are filled in.",
-        ),
+        Help("Address that leads people back; {code} and {id} in it are filled in.", "URL"),
     ] = None
     label_cost: Annotated[
         float | None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
+from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.shell import print_message
@@ -63,16 +64,13 @@ class HowOptions:
             metavar="N", min=1, max=100, help="Number of tasks that a worker has at the same time."
         ),
     ] = 3
-    predictions: Annotated[
-        bool,
-        typer.Option("--predictions", help="Also send the current label of each task to the tool."),
-    ] = False
+    predictions: Annotated[bool, Help("Also send the current label of each task to the tool.")] = (
+        False
+    )
     every: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two checks of the tool.")
     ] = 5.0
-    once: Annotated[
-        bool, typer.Option("--once", help="Synchronise once and exit, as for cron.")
-    ] = False
+    once: Annotated[bool, Help("Synchronise once and exit, as for cron.")] = False
     patience: Annotated[
         float,
         typer.Option(
@@ -81,22 +79,17 @@ class HowOptions:
     ] = 60.0
     listen: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="Address for the tool's webhook, which reports new answers at once.",
-        ),
+        Help("Address for the tool's webhook, which reports new answers at once.", "HOST:PORT"),
     ] = None
     webhook_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="URL of --listen as the tool reaches it, if it differs."),
+        str | None, Help("URL of --listen as the tool reaches it, if it differs.", "URL")
     ] = None
     tls_ca: Annotated[
         Path | None, file_option("PEM file of the authority that signed the tool's certificate.")
     ] = None
-    trust_network: Annotated[
-        bool,
-        typer.Option("--trust-network", help="Allow the token to go unencrypted to an http URL."),
-    ] = False
+    trust_network: Annotated[bool, Help("Allow the token to go unencrypted to an http URL.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, share_option
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import Force, OutFolder, Seed, number_option, recorded, with_options
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
@@ -25,9 +24,9 @@ class AgreementOptions:
     out: OutFolder
     ordinal: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="The labels from lowest to highest; adds Krippendorff's alpha for ordered labels.",
+        Help(
+            "The labels from lowest to highest; adds Krippendorff's alpha for ordered labels.",
+            "A,B,...",
         ),
     ] = None
     classes: Classes = None

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.answers import (
     GOLD,
     AnswersFile,
@@ -17,6 +15,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
     share_option,
 )
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -56,18 +55,15 @@ class ModelsOptions:
     target: Annotated[float, share_option("Required confidence in the label of a task.")] = 0.95
     right_share: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="Required share of right labels of all tasks: find the cheapest plan of models "
+        Help(
+            "Required share of right labels of all tasks: find the cheapest plan of models "
             "and people that gold confirms.",
+            "P",
         ),
     ] = None
     random_gold: Annotated[
         bool,
-        typer.Option(
-            "--random-gold",
-            help="The gold tasks are a random sample of all tasks. Without it no share is proved.",
-        ),
+        Help("The gold tasks are a random sample of all tasks. Without it no share is proved."),
     ] = False
     max_people: Annotated[int, number_option("Maximum number of people on a task.")] = 5
     person_accuracy: Annotated[

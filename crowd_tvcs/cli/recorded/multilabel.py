@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import Cleaning, class_names
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -37,17 +38,11 @@ class MultilabelOptions:
         None
     )
     labels: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Possible labels. Default: those that occur."),
+        str | None, Help("Possible labels. Default: those that occur.", "A,B,...")
     ] = None
-    separator: Annotated[
-        str, typer.Option(metavar="TEXT", help="Text between the labels of a cell.")
-    ] = ";"
+    separator: Annotated[str, Help("Text between the labels of a cell.", "TEXT")] = ";"
     none: Annotated[
-        str,
-        typer.Option(
-            metavar="WORD", help="Word for no label at all; an empty cell is a missing answer."
-        ),
+        str, Help("Word for no label at all; an empty cell is a missing answer.", "WORD")
     ] = "none"
     cleaning: Cleaning
     seed: Seed = 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import LeaveOut
+from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -50,11 +51,7 @@ class RankOptions:
         ),
     ] = None
     one_worker: Annotated[
-        bool,
-        typer.Option(
-            "--one-worker",
-            help="Treat all workers as equal, if most gave fewer than ten answers.",
-        ),
+        bool, Help("Treat all workers as equal, if most gave fewer than ten answers.")
     ] = False
     next_pairs: Annotated[
         int | None,

@@ -37,11 +37,6 @@ def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
 
     The weights are posterior probabilities under the aggregator's model; for MMSR they are shares
     of the scores, for MajorityVote shares of the answers. A task without answers has equal weights.
-
-    Raises
-    ------
-    ValueError
-        If crowd-kit is not installed, or there is no answer.
     """
     aggregator = getattr(_kit(), name)()
     table = _answered(answers)

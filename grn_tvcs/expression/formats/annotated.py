@@ -273,13 +273,7 @@ class _Obs(Grid):
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
-    """Return ``obs`` with the roles of its columns.
-
-    Raises
-    ------
-    DataError
-        If no column is the time, but one is called like one.
-    """
+    """Return ``obs`` with the roles of its columns."""
     heads = data.columns("obs")
     here = {name.lower() for name in heads}
     ignored = [name for name in data.options.ignore if name.lower() in here]

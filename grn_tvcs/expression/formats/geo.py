@@ -49,11 +49,6 @@ def read_series_matrix(path: str | Path) -> Sheet:
     """Read a series matrix of GEO; genes are the names of its first column, often probes.
 
     The facts of samples are in `sample_sheet`.
-
-    Raises
-    ------
-    DataError
-        If it holds no levels.
     """
     table = read_table(path)
     levels = _levels(table)
