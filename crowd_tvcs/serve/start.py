@@ -214,7 +214,13 @@ def serve(
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
-                    print_message(f"{lacking} tasks have no content, so their names are shown")
+                    print_message(
+                        plural(
+                            lacking,
+                            "task has no content, so its name is shown",
+                            "tasks have no content, so their names are shown",
+                        )
+                    )
             if is_gold:
                 _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")
