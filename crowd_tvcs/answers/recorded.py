@@ -181,8 +181,8 @@ class Answers(GivenToTasks):
     def __repr__(self) -> str:
         return (
             f"Answers({plural(self.size, 'answer')} of {plural(len(self.workers), 'worker')} "
-            f"to {len(self.tasks)} "
-            f"tasks, {plural(len(self.classes), 'class', 'classes')})"
+            f"to {plural(len(self.tasks), 'task')}, "
+            f"{plural(len(self.classes), 'class', 'classes')})"
         )
 
     @property

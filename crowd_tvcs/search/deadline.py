@@ -88,6 +88,15 @@ class Deadline:
         """Whether it is time to stop."""
         return self.left <= 0.0
 
+    def leaves(self, seconds: float) -> bool:
+        """Whether so many seconds are left for a step that cannot be broken off; else strike now.
+
+        Of nan seconds, the time that a step takes of an infinite limit, there are enough.
+        """
+        if self.left < seconds and not self.stop[0]:
+            self.stop.fill(STRUCK)
+        return not self.has_passed
+
     @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C came before the moment."""

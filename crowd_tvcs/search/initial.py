@@ -13,26 +13,27 @@ from crowd_tvcs.search.relaxation import Relaxation
 from tvcs_core import TVCS, project
 
 
-def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
+def quick(relaxation: Relaxation, deadline: Deadline | None = None) -> tuple[str, TaskSets]:
     """Take the better of two cheap assignments, and how it was made.
 
     For two classes workers then change places: two of them with each other, or one with somebody
-    who has room, while the accuracy grows.
+    who has room, while the accuracy grows. After the deadline there is but the quicker one, that of
+    equal sizes.
     """
-    plan = relaxation.plan
+    plan, deadline = relaxation.plan, deadline or Deadline.after(None)
     if is_rationed(plan):
         return "the least that must be", relaxation.sets_of(cheapest_that_meets(plan))
-    tried = {
-        "greedy on the probability of truth": climb(relaxation, exact=False),
-        "equal odd sizes": odd_sizes(relaxation),
-    }
+    tried = {}
+    if not deadline.has_passed:
+        tried["greedy on the probability of truth"] = climb(relaxation, exact=False)
+    tried["equal odd sizes"] = odd_sizes(relaxation)
     made = {
         name: relaxation.sets_of(met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
     }
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
     chosen = made[name]
     if relaxation.voters.is_folded:
-        chosen = relaxation.exchange(chosen, Deadline.after(None))
+        chosen = relaxation.exchange(chosen, deadline)
     return f"the better of two: {name}", chosen
 
 

@@ -42,7 +42,7 @@ class Search:
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
         self.relaxation = Relaxation.of(plan)
-        self.best = quick(self.relaxation)[1]
+        self.best = quick(self.relaxation, deadline)[1]
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
         self._traded: TaskSets | None = None

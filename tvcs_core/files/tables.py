@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,7 @@ from tvcs_core.files.workbook import read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 MAX_COLUMNS = 1_000_000  # of named columns, 300 bytes each while they are judged; of no field more
+JSON = re.compile(rb'\s*(\[\s*)?[{\[]\s*["{\[]')  # objects, a list of them, or of lists
 SPACE = " "  # delimiter only on request, for files of R's ``write.table``
 
 
@@ -200,6 +202,10 @@ def read_table(
             )
         delimiter = named
         text = text.replace(first.encode(), b"", 1)  # leave a blank line to keep line numbers
+    if JSON.match(text):
+        raise DataError(
+            "must be a table (CSV, TSV or Excel) with a row of column names, found JSON", path=path
+        )
     try:
         index = find_rows(text, delimiter)
     except MalformedError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from crowd_tvcs.answers.values import parse_money
+from crowd_tvcs.answers.values import Amount, parse_money
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
@@ -103,6 +103,11 @@ def change(given: ChangeOptions) -> None:
     wanted: dict[str, Any] = {}
     _read_limit(wanted, given.limits, "budget", int)
     _read_limit(wanted, given.limits, "money", parse_money)
+    if isinstance(amount := wanted.get("money"), Amount) and amount.currency:
+        raise ValueError(
+            "--money must be a number in the unit of the costs, as the campaign keeps no currency, "
+            f"found {given.limits.money!r}; leave out {amount.currency}"
+        )
     for name in ("max_workers_per_task", "max_tasks_per_worker"):
         _read_limit(wanted, given.limits, name, int)
     for name in ("min_quality", "target", "min_gain"):

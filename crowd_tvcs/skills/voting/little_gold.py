@@ -30,7 +30,11 @@ from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
-from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_posterior
+from crowd_tvcs.skills.voting.unsupervised import (
+    has_agreement,
+    unsupervised_posterior,
+    vote_shares,
+)
 from crowd_tvcs.skills.voting.votes import Votes, most_probable
 from tvcs_core.files.display import plural
 
@@ -97,8 +101,8 @@ def vote_with_gold(
 
     The share is that of the tasks without gold, see `right_share`; it takes gold to be a random
     sample of the tasks. It is None where gold tasks have more or fewer answers than the others, by
-    more than `MOST_UNLIKE`, or other answers (`sample_doubt`); and where all labels tie, as gold
-    without a fold is then against the classes that the fold has more of.
+    more than `MOST_UNLIKE`, or other answers (`sample_doubt`); and where the answers to all tasks
+    tie, as gold without a fold is then against the classes that the fold has more of.
     """
     answers = with_shared_classes(answers, gold)
     found = blend(answers, gold, skill, prior)
@@ -107,7 +111,8 @@ def vote_with_gold(
     is_open = (known == UNKNOWN) & votes.is_labelled
     if not is_open.any() or not is_like_others(answers, known) or sample_doubt(answers, known):
         return votes, found, None
-    if votes.confidence[is_open].max() <= 1.0 / len(answers.classes) + MIN_PROBABILITY:
+    leading = np.sort(vote_shares(answers)[is_open])[:, -2:]
+    if (leading[:, 0] == leading[:, 1]).all():
         return votes, found, None
     return votes, found, right_share(found.hit, found.claim, votes.confidence[is_open])
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, assign
+from crowd_tvcs.methods import best
+from crowd_tvcs.search import initial
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.search.search import Search
@@ -84,6 +86,33 @@ def test_a_limit_that_does_not_strike_changes_nothing():
     plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
     free, limited = (assign(plan, "best", rng=0, time_limit=limit) for limit in (None, 1000.0))
     assert free.summary() == limited.summary()
+
+
+@pytest.mark.parametrize(("seconds", "made"), [(7.0, ["greedy"]), (11.0, ["greedy"]), (5.0, [])])
+def test_a_step_that_would_end_late_is_not_begun(monkeypatch, seconds, made):
+    """Making the problem takes 6 s, and the exact greedy assignment half of that at most."""
+    now, begun, of = [0.0], [], Relaxation.of
+    monkeypatch.setattr("crowd_tvcs.search.deadline.time.monotonic", lambda: now[0])
+
+    def slowly(plan):
+        now[0] += 6.0
+        return of(plan)
+
+    def climb(relaxation, *, exact):
+        begun.append("exact" if exact else "greedy")
+        return greedy(relaxation, exact=exact)
+
+    greedy = initial.climb
+    monkeypatch.setattr(Relaxation, "of", slowly)
+    for owner in (initial, best):
+        monkeypatch.setattr(owner, "climb", climb)
+    plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
+    deadline = Deadline.after(seconds)
+    found = best.best(plan, rng=np.random.default_rng(0), deadline=deadline)
+    assert begun == made + ["exact"] * (seconds > 10.0)
+    if seconds < 10.0:
+        assert found.reason == f"the time limit of {seconds:g} s; this is the best so far"
+    assert found.expected_accuracy > 0.7
 
 
 def interrupt_in_search(monkeypatch, times=1):

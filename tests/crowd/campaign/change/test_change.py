@@ -221,6 +221,7 @@ def test_the_command(store, capfd, tmp_path):
         ("", "nothing to change: give --budget, --money or another option"),
         ("--budget x", "--budget must be an integer, or none, found 'x'"),
         ("--money -1", "money must be from 0 to 1e+12, found -1.0"),
+        ("--money 5€", "must be a number in the unit of the costs, as the campaign keeps no curr"),
         ("--worker-cap ann", "--worker-cap must be NAME=N, found 'ann'"),
         ("--worker-cap ann=1 --worker-cap ann=2", "--worker-cap names 'ann' twice"),
         ("--task-minimum t1=default", "--task-minimum of 't1' must be an integer, found 'default'"),
