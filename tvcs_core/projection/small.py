@@ -46,11 +46,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution |
     general way gives the same support; its prices are equal too, bit by bit, for tables that it
     also treats as small and for unit caps up to some 70,000 entries.
     """
-    if (
-        type(V) is not np.ndarray
-        or V.size > MAX_SINGLE_CALL
-        or V.shape != constraint.shape
-    ):
+    if type(V) is not np.ndarray or V.size > MAX_SINGLE_CALL or V.shape != constraint.shape:
         return None
     if V.dtype != np.float64 or not (V.flags.c_contiguous and constraint.is_plain):
         return None

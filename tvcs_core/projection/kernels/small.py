@@ -145,9 +145,9 @@ def solve_small(candidates, caps, steps, mask, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (price of the total, scale of the values, pivots). Shortest paths solve tables of few
-    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero entries are its core, so its end is the
-    proof. Nothing is filled in if pivots are -1 (no entry may be kept) or -2 (cost scaling gave up
-    on a table too large for the simplex).
+    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero
+    entries are its core, so its end is the proof. Nothing is filled in if pivots are -1 (no entry
+    may be kept) or -2 (cost scaling gave up on a table too large for the simplex).
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # a literal would be another type, and compile the callee again
