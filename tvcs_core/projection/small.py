@@ -18,11 +18,12 @@ from tvcs_core.projection.exact import (
 )
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
+from tvcs_core.projection.kernels.few import has_few_lines
 from tvcs_core.projection.scales import solve_by_scales
 
-# Entries with unit caps up to which one call is no slower than the general way
+# Entries up to which one call is no slower than the general way, with unit caps or few lines
 # (measured by `python -m benchmarks.speed.families`).
-MAX_SINGLE_CALL_UNIT_CAPS = 100_000
+MAX_SINGLE_CALL = 100_000
 
 
 class SmallProjection(NamedTuple):
@@ -45,11 +46,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution |
     general way gives the same support; its prices are equal too, bit by bit, for tables that it
     also treats as small and for unit caps up to some 70,000 entries.
     """
-    if (
-        type(V) is not np.ndarray
-        or V.size > MAX_SINGLE_CALL_UNIT_CAPS
-        or V.shape != constraint.shape
-    ):
+    if type(V) is not np.ndarray or V.size > MAX_SINGLE_CALL or V.shape != constraint.shape:
         return None
     if V.dtype != np.float64 or not (V.flags.c_contiguous and constraint.is_plain):
         return None
@@ -57,7 +54,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution |
     call = small.project_small
     if V.size > MAX_SMALL_UNIT_CAPS and are_all_ones(row_caps, col_caps, total):
         call = pairing.project_ones
-    elif not is_small_table(*V.shape):
+    elif not (is_small_table(*V.shape) or has_few_lines(*V.shape)):
         return None
     mask, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])

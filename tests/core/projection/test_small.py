@@ -167,7 +167,7 @@ def test_assignments_where_all_fits_or_that_are_too_large_take_the_usual_way(sha
     assert project_small(np.eye(*shape), constraint) is None
     assert not project(np.eye(*shape), constraint).row_duals.any()
     assert project_small(2.0**300 * np.ones(shape), constraint) is None
-    side = int(small.MAX_SINGLE_CALL_UNIT_CAPS**0.5) + 1
+    side = int(small.MAX_SINGLE_CALL**0.5) + 1
     large = TVCS.matrix((side, side), row_caps=1, col_caps=1)
     assert project_small(np.ones((side, side)), large) is None
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.closed_forms import keep_lines
 from tvcs_core.projection.kernels.records import Ints
+from tvcs_core.projection.kernels.small import MIN_PRUNING_TABLE
 
-# 1 / the largest share of the entries that is worth a list, of a table and of a list.
-MIN_PRUNING_TABLE, MIN_PRUNING_LIST = 4, 2
+MIN_PRUNING_LIST = 2  # 1 / the largest share of the entries of a list that is worth another
 
 
 def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_] | None:

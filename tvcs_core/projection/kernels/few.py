@@ -154,15 +154,15 @@ def lay_hub(few):
 @kernel
 def renew(few, x, y, j):
     """Find the ways anew that column j was, or may be, since it changed from node x to node y."""
-    nodes, through = few.kept.shape[0], few.through
+    nodes, through, none = few.kept.shape[0], few.through, np.int64(0)
     has_left, is_full = few.kept[x, j] == ABSENT, few.open[y, j] == -ABSENT
     for z in range(nodes):
         if has_left and through[x, z] == j:
             find_way(few, x, z)
         if is_full and through[z, y] == j:
             find_way(few, z, y)
-    offer(few, j, y, y + 1, 0, nodes)
-    offer(few, j, 0, nodes, x, x + 1)
+    offer(few, j, y, y + 1, none, nodes)
+    offer(few, j, none, nodes, x, x + 1)
 
 
 @kernel
@@ -179,7 +179,8 @@ def send(few, s, distance, before, through, at):
             if distance[y, 0] == VISITED:
                 continue
             if loss[i, y, 0] < FAR:
-                length, hashed = high + loss[i, y, 0] + price[y, 0], low + loss[i, y, 1] + price[y, 1]
+                length = high + loss[i, y, 0] + price[y, 0]
+                hashed = low + loss[i, y, 1] + price[y, 1]
                 if length < distance[y, 0] or (
                     length == distance[y, 0] and hashed < distance[y, 1]
                 ):
@@ -246,7 +247,7 @@ def choose(few, gains, col_caps):
 @kernel
 def start_prices(few, gains):
     """Set the prices at which every row wants as much as its cap, if columns had no caps."""
-    buffer = np.empty(few.column.size, np.int64)
+    buffer = np.empty(few.column.size)
     for i in range(gains.shape[0]):
         n = np.int64(0)
         for c in few.column:
@@ -254,7 +255,7 @@ def start_prices(few, gains):
             n += gains[i, c] >= 0
         if n > few.cap[i]:
             put_in_place(buffer, n, few.cap[i])
-            few.price[i, 0] = buffer[few.cap[i]]
+            few.price[i, 0] = np.int64(buffer[few.cap[i]])
 
 
 @kernel
@@ -275,13 +276,13 @@ def fill_hub(few):
 @kernel
 def solve_columns(few, gains, col_caps):
     """Find the best flow of the listed columns from the prices on entry; return units sent."""
-    nodes, sent = few.excess.size, 0
+    nodes, sent, none = few.excess.size, 0, np.int64(0)
     few.excess[:] = 0
     choose(few, gains, col_caps)
     fill_hub(few)
     few.loss[:, :, 0], few.loss[:, :, 1], few.through[:] = FAR, FAR, -1
     for j in range(few.room.size):
-        offer(few, j, 0, nodes - 1, 0, nodes - 1)
+        offer(few, j, none, nodes - 1, none, nodes - 1)
     lay_hub(few)
     distance, at = np.empty((nodes, 2), np.int64), np.empty((nodes, 2), np.int64)
     before, through = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
@@ -298,7 +299,7 @@ def lay_out_few(candidates, caps, grid, is_turned):
 
     Also returns the hashes, with a row of zeros at the end, and the union of the gains' bits.
     """
-    values, squared, (n, m) = candidates.values, candidates.squared, (caps.rows.size, caps.cols.size)
+    values, squared, n, m = candidates.values, candidates.squared, caps.rows.size, caps.cols.size
     k, size, bits, none = min(n, m), max(n, m), np.int64(0), np.int64(0)
     gains, hashed = np.empty((k, size), np.int64), np.empty((k + 1, size), np.int64)
     hashed[k] = 0
@@ -326,7 +327,8 @@ def sample(row_caps, total, hashed, apart, price):
     cap[k] = (total + apart // 2) // apart
     kept, open_ = np.empty((k + 1, lines), np.int64), np.empty((k + 1, lines), np.int64)
     loss, through = np.empty((k + 2, k + 2, 2), np.int64), np.empty((k + 2, k + 2), np.int64)
-    room, flow, excess = np.empty(lines, np.int64), np.empty(k + 1, np.int64), np.empty(k + 2, np.int64)
+    room, flow = np.empty(lines, np.int64), np.empty(k + 1, np.int64)
+    excess = np.empty(k + 2, np.int64)
     tops = np.empty((lines + CHUNK_COLUMNS - 1) // CHUNK_COLUMNS, np.int64)
     if apart > 1:
         hashed = hashed[:, start::apart].copy()

@@ -44,6 +44,7 @@ from tvcs_core.projection.kernels.start import (
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 MAX_SIMPLEX_ENTRIES = 2_500  # of tables that the simplex solves if cost scaling fails
+MIN_PRUNING_TABLE = 4  # 1 / the largest share of the entries of a table that is worth a list
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
 
 
@@ -144,9 +145,9 @@ def solve_small(candidates, caps, steps, mask, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
     Returns (price of the total, scale of the values, pivots). Shortest paths solve tables of few
-    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero entries are its core, so its end is the
-    proof. Nothing is filled in if pivots are -1 (no entry may be kept) or -2 (cost scaling gave up
-    on a table too large for the simplex).
+    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero
+    entries are its core, so its end is the proof. Nothing is filled in if pivots are -1 (no entry
+    may be kept) or -2 (cost scaling gave up on a table too large for the simplex).
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # a literal would be another type, and compile the callee again
@@ -301,6 +302,10 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
     if not is_safe or largest < MIN_SAFE_SIZE:
         return 0.0, -1.0, 0.0, 0.0, False
+    if values.size > MAX_SIMPLEX_ENTRIES and has_few_lines(u.size, w.size):
+        most = min(total, row_caps.sum(), col_caps.sum())
+        if MIN_PRUNING_TABLE * most * min(u.size, w.size) < values.size:
+            return 0.0, -1.0, 0.0, 0.0, False  # few entries are needed (exact/pruning.py)
     has_small, caps = least < largest * MIN_RELATIVE_SIZE, Counts(row_caps, col_caps, total)
     table = without_vanishing(values, largest, steps) if has_small else values
     candidates = as_candidates(table)

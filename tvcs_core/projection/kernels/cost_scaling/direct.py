@@ -131,7 +131,7 @@ def spread_of(table):
 
 @kernel
 def settle_flow(flow, clock, prices, steps, fits, has_ties):
-    """Find an optimal flow and exact prices: by bids and paths if little is wrong, else by phases."""
+    """Find an optimal flow and exact prices: by bids and paths, or by phases if much is wrong."""
     n, m = prices.rows.size, prices.cols.size
     nodes, price = n + m + 2, 0.0
     prepare(flow, np.int64(0), clock)
