@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import simulate
-from crowd_tvcs.cli.main import app as crowd
 from grn_tvcs import datasets
-from grn_tvcs.cli.main import app as grn
-from tvcs_core.cli import app as core
+from tests.makers.commands import crowd_tvcs, grn_tvcs, tvcs
 
 ROOT = Path(__file__).parents[2]
 OF_DEVELOPERS = ("architecture", "checks", "decisions", "studies", "reliability", "templates")
@@ -23,7 +20,7 @@ PAGES = {
     path.relative_to(ROOT / "docs").with_suffix("").as_posix(): path.read_text("utf-8")
     for path in sorted((ROOT / "docs").rglob("*.md"))
 }
-COMMANDS = {"tvcs": core, "grn-tvcs": grn, "crowd-tvcs": crowd}
+COMMANDS = {"tvcs": tvcs, "grn-tvcs": grn_tvcs, "crowd-tvcs": crowd_tvcs}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"[\w./-]+\.(?:csv|tsv|txt|json|db|npz|npy|h5ad|xlsx)")
 MARK = re.compile(r"^# (.+?) (?:is|are) yours", re.MULTILINE)
@@ -187,7 +184,7 @@ def test_the_first_block_runs_in_an_empty_folder(name, tmp_path, monkeypatch, fe
     for words in calls(code):
         more = QUICK if words[:2] == ["grn-tvcs", "infer"] and "--method" not in words else []
         more = ["--permutations", "34"] if words[1] == "compare" else more
-        done = CliRunner().invoke(COMMANDS[words[0]], [*words[1:], *more])
+        done = COMMANDS[words[0]](*words[1:], *more)
         assert done.exit_code == 0, f"{shlex.join(words)}\n{done.output}"
         shown += done.output.splitlines()
         ran += 1
@@ -218,7 +215,7 @@ def test_what_a_later_block_shows_as_printed_is_printed(name, tmp_path, monkeypa
     shutil.copytree(ROOT / "data", "data")
     shown = []
     for words in calls(SHOWN[name]):
-        done = CliRunner().invoke(COMMANDS[words[0]], words[1:])
+        done = COMMANDS[words[0]](*words[1:])
         assert done.exit_code == 0, done.output
         shown += map(str.rstrip, done.output.splitlines())
     assert [line for line in printed(SHOWN[name]) if line.rstrip() not in shown] == []

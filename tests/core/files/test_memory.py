@@ -9,11 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs.cli.resources import Work, estimate
+from tests.makers.commands import tvcs
 from tests.memory import PEAK
-from tvcs_core.cli import app
 from tvcs_core.files import memory
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.exact import candidates, solve_dense
@@ -92,7 +91,7 @@ def test_assignments_ask_for_the_memory_that_they_take(shape, monkeypatch):
 
 
 def doctor() -> str:
-    return CliRunner().invoke(app, ["doctor"]).stdout
+    return tvcs("doctor").stdout
 
 
 def table():

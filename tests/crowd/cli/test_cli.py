@@ -10,7 +10,6 @@ import sys
 import time
 
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
@@ -352,14 +351,11 @@ def test_a_command_without_a_word_after_it_prints_its_help(words, one, monkeypat
 
 
 def test_a_method_that_a_cheap_one_beats_says_so(tmp_path):
-    runner = CliRunner()
-    done = runner.invoke(
-        app, ["simulate", "--workers", "8", "--tasks", "30", "--out", str(tmp_path)]
-    )
+    done = crowd_tvcs("simulate", "--workers", 8, "--tasks", 30, "--out", tmp_path)
     assert done.exit_code == 0, done.stderr
-    caps = ["--max-workers-per-task", "3", "--max-tasks-per-worker", "15", "--budget", "60"]
+    caps = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 15, "--budget", 60)
     for method, is_beaten in (("random", True), ("best", False)):
-        words = ["assign", str(tmp_path / "quality.csv"), "--out", str(tmp_path / method), *caps]
-        done = runner.invoke(app, [*words, "--method", method])
+        words = (tmp_path / "quality.csv", "--out", tmp_path / method, *caps)
+        done = crowd_tvcs("assign", *words, "--method", method)
         assert done.exit_code == 0, done.stderr
         assert ("--method fast is faster and expects" in done.stderr) == is_beaten

@@ -5,10 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import Plan, Quality, assign
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.plan.proof import LARGEST
 from crowd_tvcs.search.all_sets import AllSets, fits
 from crowd_tvcs.simulation import simulate
@@ -21,6 +19,7 @@ from tests.crowd.small_plans import (
     may_have,
     small_plan,
 )
+from tests.makers.commands import crowd_tvcs
 
 
 def branched_plan():
@@ -116,15 +115,13 @@ def test_larger_plans_are_not_branched_on():
 
 
 def test_the_command_writes_the_branches_and_verify_takes_them(tmp_path):
-    runner = CliRunner()
     quality = tmp_path / "quality.csv"
     quality.write_text("worker,t1,t2\n" + "".join(f"{w},.7,.7\n" for w in "abcd"))
     out = tmp_path / "plan"
-    done = runner.invoke(app, ["assign", str(quality), "--out", str(out), "--method", "best",
-                               "--budget", "5"])  # fmt: skip
+    done = crowd_tvcs("assign", quality, "--out", out, "--method", "best", "--budget", 5)
     assert done.exit_code == 0, done.stderr
     assert f"certified, {LARGEST}" in done.stderr
-    proved = runner.invoke(app, ["verify", str(out)])
+    proved = crowd_tvcs("verify", out)
     assert proved.exit_code == 0, proved.stderr
     assert (out / "branches.json").exists()
 

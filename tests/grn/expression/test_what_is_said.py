@@ -5,10 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression
-from grn_tvcs.cli.main import app
 from grn_tvcs.expression.formats.geo import is_series_matrix
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
@@ -18,6 +16,7 @@ from grn_tvcs.expression.options import LayoutError
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.scales import on_scale
 from tests.every_command import GEO
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 
 TWO = {"values": [[1.0, 2.0], [3.0, 5.0]], "times": [0.0, 1.0], "series": "aa", "genes": "GH"}
@@ -125,7 +124,7 @@ def test_python_names_keywords_and_the_command_options(tmp_path):
     path.write_text("Time,A,B\n0,1,2\n1,,3\n2,2,4\n")
     with pytest.raises(DataError, match=r"give missing='drop' or missing='interpolate'$"):
         Expression.of(path)
-    command = CliRunner().invoke(app, ["check", str(path)])
+    command = grn_tvcs("check", path)
     assert "give --missing drop or --missing interpolate" in command.stderr
 
 
