@@ -27,6 +27,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.frames import is_frame
 from tvcs_core.files.spreadsheet import write_csv
@@ -115,7 +116,7 @@ def read_answers(
     if len(found) < 2:
         raise table.error(
             f"must have at least two different labels, found only {quoted(found[0])}; name the "
-            "classes there may be with --classes (classes= in Python)",
+            f"classes there may be with {option_name('classes')}",
             column=at[2],
         )
     size = (

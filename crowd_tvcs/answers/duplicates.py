@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.checked_rows import CheckedRows
 from crowd_tvcs.answers.coded import first_duplicate
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.tables import Table
 
@@ -64,8 +65,8 @@ def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
                 f"them, so different ones share it; {AS_TEXT}"
             )
     many = f"{pairs} pairs have duplicates" if pairs > 1 else "it is the only such pair"
-    option = "--duplicates first, last or majority (duplicates= in Python)"
-    return f"{many}; {option} keeps one answer of each"
+    option = option_name("duplicates")
+    return f"{many}; {option} first, last or majority keeps one answer of each"
 
 
 def keep_one(keys: NDArray[np.int64], labels: ArrayLike, duplicates: str) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import quoted
 
 # Missing values of pandas (`na_values` of `pandas.read_csv`, and NaT), with JavaScript's undefined,
@@ -54,9 +55,6 @@ DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precisio
 MAX_NUMERIC_CLASSES = 20  # distinct numbers; if more, numbers with decimals are measurements
 MIN_CUT_ZEROS = 4  # zeros beyond `DIGITS`: by chance once in 10,000 numbers
 
-LEAVE_OUT = (
-    "--leave-out-missing (leave_out_missing= in Python) leaves such rows out and counts them"
-)
 IF_CLASS = "if it is a class, name every class with --classes"
 AS_TEXT = (
     "take the table from before the spreadsheet, or open it there with this column as text "
@@ -203,7 +201,8 @@ def describe_fault(
         must_be = "must be a name"
     found = f"found {quoted(text)}, which {fault.description}" if text else f"found {empty}"
     many = f" ({times} rows)" if times > 1 else ""
-    remedies = [LEAVE_OUT] if of_answers and fault.is_missing else []
+    leave_out = f"{option_name('leave_out_missing')} leaves such rows out and counts them"
+    remedies = [leave_out] if of_answers and fault.is_missing else []
     remedies.append(IF_CLASS if is_label and text else _REMEDIES[fault.kind, is_label])
     if is_label and not fault.is_missing:
         remedies.insert(0, _REMEDIES[fault.kind, True])

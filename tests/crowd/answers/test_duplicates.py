@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_refusal_counts_the_pairs_and_names_the_option(read):
     what = (
         r"a.csv:5: .* worker 'ann' answered task 't1' in line 2 already; 2 pairs have duplicates; "
-        r"--duplicates first, last or majority \(duplicates= in Python\)"
+        "duplicates first, last or majority keeps one answer of each"
     )
     with pytest.raises(DataError, match=what):
         read("a.csv")

@@ -69,7 +69,7 @@ def test_what_programs_write_is_no_label_and_the_refusal_names_a_remedy_that_wor
     assert "--classes" in message
     classes = ["cat", "dog", cell]
     assert read_answers(path, classes=classes).size == 9  # the remedy: to name it as a class
-    assert ("--leave-out-missing" in message) == (kind in ("missing", "error"))
+    assert ("leave_out_missing" in message) == (kind in ("missing", "error"))
     if kind in ("missing", "error"):
         found = read_answers(path, leave_out_missing=True)
         assert (found.size, found.classes) == (8, ("cat", "dog"))
@@ -90,7 +90,7 @@ def test_no_judgement_depends_on_the_order_or_fails(labels):
 
 def test_an_empty_cell_is_left_out_where_that_is_asked_for(tmp_path):
     path = write(tmp_path / "a.csv", rows_with(""))
-    what = r"a.csv:7, column 'label': must be a name, found an empty cell; --leave-out-missing"
+    what = r"a.csv:7, column 'label': must be a name, found an empty cell; leave_out_missing"
     with pytest.raises(DataError, match=what):
         read_answers(path)
     found = read_answers(path, leave_out_missing=True)
@@ -112,7 +112,7 @@ def test_answers_without_a_task_or_a_worker_are_left_out_too(cell, column, tmp_p
     rows[4][column] = rows[7][column] = cell
     path = write(tmp_path / "a.csv", rows)
     kind = ("task", "worker")[column]
-    with pytest.raises(DataError, match=rf"a.csv:6, column '{kind}': must be .*--leave-out-missi"):
+    with pytest.raises(DataError, match=rf"a.csv:6, column '{kind}': must be .*leave_out_missing"):
         read_answers(path)
     found = read_answers(path, leave_out_missing=True)
     assert found.size == 7

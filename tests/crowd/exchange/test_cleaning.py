@@ -91,7 +91,7 @@ def test_one_answer_of_a_pair_is_kept_with_its_time(duplicates, seconds, tmp_pat
     path = repeated(tmp_path)
     what = (
         "m.csv:3: worker 'a' answers task 't1' twice: 'no' in .*m.csv:2, and 'yes' in .*m.csv:3; "
-        r"it is the only such pair; --duplicates first, last or majority"
+        r"it is the only such pair; duplicates first, last or majority"
     )
     with pytest.raises(DataError, match=what):
         import_answers(path, "mturk")

@@ -185,7 +185,7 @@ def by(who, *results, **more):
         ([task(3)], "field 'annotations' must be a list of objects"),
         ([task(by(1, tools.choice("a")), name=1.5)], "field 'task' must be text or a whole number"),
         ([task(by(None, tools.choice("a")))], "annotation 1, field 'completed_by' must be a name, "
-         "found nothing; --leave-out-missing"),
+         "found nothing; leave_out_missing"),
         ([task(by(True, tools.choice("a")))], "field 'completed_by' must be text or a whole"),
         ([task(by({}, tools.choice("a")))], "field 'id' is missing"),
         ([task(by(1, tools.choice("a"), tools.choice("b")))], "must answer 'label' once, found 2"),

@@ -46,7 +46,7 @@ RESPONSE = "2024-05-01 10:00:00,2024-05-01 10:01:00,{},60,{},{},t1,cat\n"
 REFUSED = {
     "nobody": (
         "label-studio", studio((None, "cat"), ("ann", "dog")),
-        "annotation 1, field 'completed_by' must be a name, found nothing; --leave-out-missing",
+        "annotation 1, field 'completed_by' must be a name, found nothing; leave_out_missing",
         studio((None, "cat"), ("ann", "dog")), {"leave_out_missing": True},
     ),
     "csv of label studio": (
@@ -91,7 +91,7 @@ REFUSED = {
     ),
     "nobody in mturk": (
         "mturk", HEAD + "H,A,,Approved,t1,cat\nH,B,W,Approved,t1,cat\n",
-        ":2: field 'WorkerId' must be a name, found nothing; --leave-out-missing",
+        ":2: field 'WorkerId' must be a name, found nothing; leave_out_missing",
         HEAD + "H,A,,Approved,t1,cat\nH,B,W,Approved,t1,cat\n", {"leave_out_missing": True},
     ),
     "a rounded name in mturk": (
@@ -100,7 +100,7 @@ REFUSED = {
     ),
     "a word for nothing in a survey": (
         "prolific", "PROLIFIC_PID,task,label\np,t1,nan\nq,t1,cat\n",
-        ":2: field 'label' must be one label, found 'nan', .*--leave-out-missing",
+        ":2: field 'label' must be one label, found 'nan', .*leave_out_missing",
         "PROLIFIC_PID,task,label\np,t1,nan\nq,t1,cat\n", {"leave_out_missing": True},
     ),
     "a status of nobody": (
