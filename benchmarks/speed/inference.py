@@ -2,6 +2,8 @@
 
     python -m benchmarks.speed.inference --quick       a minute, smaller sizes and forests
     python -m benchmarks.speed.inference --write-docs  all of it, into docs/studies/network-speed.md
+    python -m benchmarks.speed.inference --first 2000  the default method with a new design, that
+                                                       is to say with the networks it simulates
 
 Every measurement has a process of its own, warmed up on a small network before the clock starts;
 memory is the peak of that process, Python and libraries included. Wall time is what a user waits
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -46,6 +49,24 @@ def walks(n_genes: int, n_points: int = POINTS) -> Expression:
     series = tuple(str(s) for s in range(SERIES) for _ in range(n_points))
     times = np.tile(np.arange(n_points) * 50.0, SERIES)
     return Expression(values, times, series, tuple(f"G{i:05d}" for i in range(n_genes)))
+
+
+def first_runs(n_genes: int) -> str:
+    """The default method on 100 samples of a design that no cache holds: few regulators, all."""
+    make = partial(simulated_series, n_genes)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n_regulators in (n_genes // 20, n_genes):
+            os.environ["TVCS_CACHE_DIR"] = str(Path(folder) / str(n_regulators))
+            found = alone(make, n_regulators=n_regulators, method="combined")
+            rows.append([f"{n_genes:,}", str(n_regulators), *map(seconds, found[:2]),
+                         f"{found[2]:.2f}"])  # fmt: skip
+    return table(["genes", "regulators", "wall s", "processor s", "GB"], rows)
+
+
+def simulated_series(n_genes: int) -> Expression:
+    """Ten series of ten points."""
+    return simulate(n_genes, SERIES, 10, noise="microarray", series_only=True, rng=0).expression
 
 
 def simulated(n_genes: int) -> Expression:
@@ -178,7 +199,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="smaller sizes and forests")
     parser.add_argument("--write-docs", action="store_true", help=f"write docs/{PAGE.name}")
+    parser.add_argument("--first", type=int, default=0, metavar="GENES", help="a new design alone")
     given = parser.parse_args()
+    if given.first:
+        print(first_runs(given.first))
+        return
     found = []
     for part in parts(given.quick):
         print(part, end="\n\n", flush=True)
