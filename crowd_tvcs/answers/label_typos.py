@@ -39,6 +39,7 @@ _ABSTENTION = re.compile(
     r"|no[\W_](answer|idea)|can(no|.?)t[\W_](tell|say|decide)",
     re.IGNORECASE,
 )
+_TRUTH = {"true": "1", "false": "0"}
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
@@ -257,10 +258,13 @@ def _normalized_name(text: str) -> str:
 
 
 def _normalized_label(text: str) -> str | float:
-    """Return the number that a label is, or its letters as they are seen, without case."""
+    """Return the number that a label is, or its letters as they are seen, without case.
+
+    True and false are 1 and 0, as programs write them.
+    """
     written = re.sub(r"[\s_]+", "", _INVISIBLE.sub("", text).casefold())
     try:
-        number = float(written.removesuffix("%"))
+        number = float(_TRUTH.get(written, written.removesuffix("%")))
     except ValueError:
         return written
     if math.isnan(number):  # which equals nothing

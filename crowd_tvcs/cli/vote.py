@@ -185,8 +185,9 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
         if votes.method == "unsupervised":
             counted += "; nothing was measured, since no task has two answers"
         mean = f"{votes.share[voted].mean():.4f}" if voted.any() else "-"
+        remedy = "leave out --method" if known else "give --gold"
         return (
-            f"{counted}, confidence not measured: give --gold; on average a share of {mean} of the "
+            f"{counted}, confidence not measured: {remedy}; on average a share of {mean} of the "
             "answers gave the label, which is no estimate of its accuracy"
         )
     if not voted.any():

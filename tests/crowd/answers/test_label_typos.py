@@ -171,6 +171,9 @@ def test_names_that_never_meet_are_shown():
         (["1", "1.0"], True),
         (["nan", "NaN"], True),
         (["not sure", "Not_Sure"], True),
+        (["True", "1", "0"], True),
+        (["false", "0.0"], True),
+        (["True", "False"], False),
         (["a", "b"], False),
     ],
 )

@@ -301,6 +301,7 @@ def test_a_majority_has_no_confidence(tmp_path):
     words = ["vote", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--method", "majority"]
     done = crowd_tvcs(*words, "--out", tmp_path / "known")
     assert done.exit_code == 0, done.stderr
+    assert "by majority, confidence not measured: leave out --method" in done.stderr
     assert rows_of(tmp_path / "known" / "labels.csv")[1] == {
         "task": "u", "label": "cat", "confidence": "1.0", "answers": "3", "share": str(1 / 3),
     }  # fmt: skip
