@@ -74,6 +74,7 @@ def of_crowds() -> Iterator[Any]:
     yield crowd_tvcs.Duals(np.ones(40), np.ones(120), 0.1, "points")
     yield crowd_tvcs.estimate_quality(data.answers, data.gold)
     yield crowd_tvcs.QualityFile(data.quality, "long")
+    yield crowd_tvcs.vote(data.answers)
 
 
 @pytest.fixture(scope="module")

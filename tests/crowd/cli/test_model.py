@@ -65,10 +65,11 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     assert confidence == approx(votes.confidence[40:].tolist())
     assert voted["agreement"] == approx({"weight": blend.weight, "temper": blend.temper})
     assert voted["right_share"] == approx(share._asdict())
+    assert vote(answers, gold=gold).right_share == share
     assert (
         share.low < (votes.label_of == np.array(truth_of(crowd, answers)))[40:].mean() < share.high
     )
-    assert "gives gold a weight of 0.33 and the agreement of the workers 0.67" in done.stderr
+    assert "gives gold a weight of 0.38 and the agreement of the workers 0.62" in done.stderr
     assert "a share of 0." in done.stderr
     assert "of the other labels is right (95 % interval" in done.stderr
 

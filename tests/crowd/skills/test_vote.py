@@ -1,7 +1,6 @@
 """Votes and posteriors against loops, and crowd-kit's aggregators behind the same name."""
 
 import builtins
-import json
 
 import numpy as np
 import pandas as pd
@@ -232,9 +231,6 @@ def test_gold_in_python_votes_as_the_command_does(tmp_path):
     written = pd.read_csv(tmp_path / "out" / "labels.csv", dtype={"label": str, "task": str})
     votes = vote(crowd.answers, gold=crowd.gold)
     pd.testing.assert_frame_equal(votes.to_frame(), written)
-    kept = json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["right_share"]
-    assert votes.right_share is not None
-    assert votes.right_share._asdict() == kept
 
 
 def test_gold_tasks_keep_their_label_by_every_method():

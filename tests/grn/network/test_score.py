@@ -203,9 +203,3 @@ def test_signs_are_judged_where_both_know_them():
     assert (found.n_found, found.n_signs, found.n_signs_right) == (5, 3, 2)
     without = score(Network.of(genes, scores), reference)
     assert (without.n_signs, without.n_signs_right) == (0, 0)
-
-
-def test_a_path_is_no_reference_and_the_function_that_reads_one_is_named():
-    network = Network.of(["a", "b"], [[0, 1], [0, 0]])
-    with pytest.raises(TypeError, match=r"as read_reference\(path, genes\) makes .*, found str"):
-        score(network, "reference.tsv")
