@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.closed_forms import keep_lines
+from tvcs_core.projection.exact.shortcuts import MAX_ONE_CALL, MAX_SMALL
+from tvcs_core.projection.kernels.few import has_few_lines
 from tvcs_core.projection.kernels.records import Ints
-from tvcs_core.projection.kernels.small import MIN_PRUNING_TABLE
 
-MIN_PRUNING_LIST = 2  # 1 / the largest share of the entries of a list that is worth another
+# 1 / the largest share of the entries that is worth a list, of a table and of a list.
+MIN_PRUNING_TABLE, MIN_PRUNING_LIST = 4, 2
 
 
 def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_] | None:
@@ -39,6 +41,9 @@ def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_]
     # Passes over a table with long lines read its zeros, too.
     size = candidates.values.size if instance.has_long_lines else instance.open_size
     if least * int(caps.sum()) > size:
+        return None
+    is_few = candidates.dense and has_few_lines(*instance.shape) and size <= MAX_ONE_CALL
+    if is_few and int(caps.sum()) > MAX_SMALL:  # faster as a table of few lines
         return None
     mask = np.zeros(candidates.values.size, bool)
     keep_lines(instance, by_rows, caps, mask)

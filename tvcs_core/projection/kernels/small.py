@@ -44,7 +44,6 @@ from tvcs_core.projection.kernels.start import (
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
 MAX_SIMPLEX_ENTRIES = 2_500  # of tables that the simplex solves if cost scaling fails
-MIN_PRUNING_TABLE = 4  # 1 / the largest share of the entries of a table that is worth a list
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
 
 
@@ -304,7 +303,7 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         return 0.0, -1.0, 0.0, 0.0, False
     if values.size > MAX_SIMPLEX_ENTRIES and has_few_lines(u.size, w.size):
         most = min(total, row_caps.sum(), col_caps.sum())
-        if MIN_PRUNING_TABLE * most * min(u.size, w.size) < values.size:
+        if most * min(u.size, w.size) < MAX_SIMPLEX_ENTRIES:
             return 0.0, -1.0, 0.0, 0.0, False  # few entries are needed (exact/pruning.py)
     has_small, caps = least < largest * MIN_RELATIVE_SIZE, Counts(row_caps, col_caps, total)
     table = without_vanishing(values, largest, steps) if has_small else values
