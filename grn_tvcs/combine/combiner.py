@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from grn_tvcs.combine import nets
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, evaluate_net
+from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
@@ -24,6 +25,7 @@ IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
 LOW, HIGH = " low bytes", " high bytes"  # of the names of float16 in the file
 # Of more pairs than the first, so many of the most probable ones, or this fraction, get all models.
 FULL_PAIRS, LIKELY_PAIRS = 100_000, 0.1
+SAMPLED = 10  # of so many inputs one is sampled
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
@@ -101,9 +103,14 @@ def _both_logits(
     With the latter come log-odds of the first stage for the other pairs.
     """
     likely, others = (table.allowed, None) if some is None else some
-    first = stage_logits(stages.first, replace(table, allowed=likely), names)
-    if others is not None:
-        first = np.where(likely, first, others)
+    if others is None:
+        first = stage_logits(stages.first, table, names)
+    else:  # moved so that probabilities of a sample of the other pairs have this model's sum
+        sample = table.allowed & ~likely
+        sample[np.arange(len(sample)) % SAMPLED > 0] = False
+        first = stage_logits(stages.first, replace(table, allowed=likely | sample), names)
+        own, given = (sigmoid(logits[sample]).sum() for logits in (first, others))
+        first = np.where(likely, first, others + (np.log(own / given) if given > 0 else 0.0))
     related = replace(relations(first, table, inputs, likely), allowed=likely)
     return first, stage_logits(stages.second, related, names + SECOND_STAGE)
 
