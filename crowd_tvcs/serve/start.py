@@ -212,15 +212,9 @@ def serve(
                 campaign.gold_feedback = gold_feedback
                 served.look_for_gold()
             if content is not None:
-                lacking = set_content(campaign.store, bodies, content)
-                if lacking:
-                    print_message(
-                        plural(
-                            lacking,
-                            "task has no content, so its name is shown",
-                            "tasks have no content, so their names are shown",
-                        )
-                    )
+                if lacking := set_content(campaign.store, bodies, content):
+                    have = plural(lacking, "task has", "tasks have")
+                    print_message(f"{have} no content; names are shown")
             if is_gold:
                 _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")
