@@ -211,11 +211,9 @@ def serve(
                 campaign.gold_share, campaign.gold_first = share, gold_first
                 campaign.gold_feedback = gold_feedback
                 served.look_for_gold()
-            if content is not None:
-                lacking = set_content(campaign.store, bodies, content)
-                if lacking:
-                    tasks = plural(lacking, "task has", "tasks have")
-                    print_message(f"{tasks} no content: the name is shown instead")
+            if content is not None and (lacking := set_content(campaign.store, bodies, content)):
+                have = plural(lacking, "task has", "tasks have")
+                print_message(f"{have} no content; names are shown")
             if is_gold:
                 _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")
