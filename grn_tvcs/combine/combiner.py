@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from grn_tvcs.combine import nets
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, evaluate_net
-from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
@@ -23,9 +22,6 @@ from tvcs_core.files.display import joined, quoted
 FORMAT = 7  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
 LOW, HIGH = " low bytes", " high bytes"  # of the names of float16 in the file
-# Of more pairs than the first, so many of the most probable ones, or this fraction, get all models.
-FULL_PAIRS, LIKELY_PAIRS = 100_000, 0.1
-SAMPLED = 10  # of so many inputs one is sampled
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
@@ -65,54 +61,22 @@ class Combiner:
     nets: tuple[Stages, ...] = ()
 
     def logits(self, table: Table, inputs: NDArray[np.int64]) -> Array:
-        """Return log-odds, [input, gene]; `IMPOSSIBLE` for pairs that may not be edges.
-
-        Beyond `FULL_PAIRS` it is a cascade (Viola and Jones, 2001). The first models of each kind
-        score all pairs, and the other models the most probable pairs alone.
-        """
+        """Return log-odds, [input, gene]; `IMPOSSIBLE` for pairs that may not be edges."""
         kinds = [kind for kind in (self.stages, self.nets) if kind]
-        of_first = [_both_logits(kind[0], self.names, table, inputs) for kind in kinds]
-        rough = np.mean([second for _, second in of_first], axis=0)
-        likely = _likely_pairs(rough, table.allowed)
-        found = []
-        for kind, (first, second) in zip(kinds, of_first, strict=True):
-            more = (likely, first)
-            others = [_both_logits(one, self.names, table, inputs, more)[1] for one in kind[1:]]
-            found.append(np.mean([second, *others], axis=0))
-        return np.asarray(np.where(likely, np.mean(found, axis=0), rough))
+        return np.asarray(
+            np.mean([_mean_logits(s, self.names, table, inputs) for s in kinds], axis=0)
+        )
 
 
-def _likely_pairs(logits: Array, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the pairs that all models score: all, or the most probable ones of many."""
-    n_pairs = int(allowed.sum())
-    if n_pairs <= FULL_PAIRS:
-        return allowed
-    n_likely = max(FULL_PAIRS, round(LIKELY_PAIRS * n_pairs))
-    return allowed & (logits >= np.partition(logits[allowed], -n_likely)[-n_likely])
-
-
-def _both_logits(
-    stages: Stages,
-    names: tuple[str, ...],
-    table: Table,
-    inputs: NDArray[np.int64],
-    some: tuple[NDArray[np.bool_], Array] | None = None,
-) -> tuple[Array, Array]:
-    """Return the log-odds of both stages: of all pairs, or of `some`.
-
-    With the latter come log-odds of the first stage for the other pairs.
-    """
-    likely, others = (table.allowed, None) if some is None else some
-    if others is None:
+def _mean_logits(
+    models: tuple[Stages, ...], names: tuple[str, ...], table: Table, inputs: NDArray[np.int64]
+) -> Array:
+    logits = []
+    for stages in models:
         first = stage_logits(stages.first, table, names)
-    else:  # moved so that probabilities of a sample of the other pairs have this model's sum
-        sample = table.allowed & ~likely
-        sample[np.arange(len(sample)) % SAMPLED > 0] = False
-        first = stage_logits(stages.first, replace(table, allowed=likely | sample), names)
-        own, given = (sigmoid(logits[sample]).sum() for logits in (first, others))
-        first = np.where(likely, first, others + (np.log(own / given) if given > 0 else 0.0))
-    related = replace(relations(first, table, inputs, likely), allowed=likely)
-    return first, stage_logits(stages.second, related, names + SECOND_STAGE)
+        related = relations(first, table, inputs)
+        logits.append(stage_logits(stages.second, related, names + SECOND_STAGE))
+    return np.asarray(np.mean(logits, axis=0))
 
 
 def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Array:

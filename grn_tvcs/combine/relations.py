@@ -35,12 +35,7 @@ DIRECTIONS = {
 SECOND_STAGE = tuple(DIRECTIONS)
 
 
-def relations(
-    logits: Array,
-    table: Table,
-    inputs: NDArray[np.int64],
-    on_paths: NDArray[np.bool_] | None = None,
-) -> Table:
+def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
     """Add the features of the second stage to those of the first.
 
     Parameters
@@ -51,14 +46,12 @@ def relations(
         Features of the first stage.
     inputs
         Indices of the genes that may regulate.
-    on_paths
-        Pairs that may be on paths, [input, gene]; None for all.
     """
     allowed = table.allowed
     n = allowed.shape[1]
     p = np.where(allowed, sigmoid(np.clip(logits, -30, 30)), 0.0)
     out, into, total = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True), p.sum()
-    squares, steps = p * p, p if on_paths is None else np.where(on_paths, p, 0.0)
+    squares = p * p
     sure = squares.sum(axis=1, keepdims=True)
     regulated = into[0, inputs][:, None] * np.ones_like(p)
     columns: dict[str, Array | float] = {
@@ -70,8 +63,8 @@ def relations(
         "other regulators": np.log(np.maximum(into - p, 0.0) + 0.05),
         "sure other targets": np.log(np.maximum(sure - squares, 0.0) + 0.02),
         "regulated": np.log(regulated + 0.05),
-        "path": np.log(strongest_path(steps, inputs) + TINY),
-        "common": np.log(strongest_common(steps, inputs) + TINY),
+        "path": np.log(strongest_path(p, inputs) + TINY),
+        "common": np.log(strongest_common(p, inputs) + TINY),
         "edges per gene": float(np.log(total / n + TINY)),
         "concentration": float(np.log(concentration(out[:, 0]) + TINY)),
         "largest hub": float(out.max(initial=0.0) / max(total, TINY)),

@@ -14,9 +14,7 @@ from grn_tvcs.combine.combiner import (
     digest,
     load,
     save,
-    stage_logits,
 )
-from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from tvcs_core import DataError
 
 
@@ -48,36 +46,6 @@ def test_blocks_of_rows_say_what_one_says(combiner, networks, monkeypatch, rows)
     whole = logits_of(combiner, networks)
     monkeypatch.setattr(module, "ROWS", rows)
     assert same(logits_of(combiner, networks), whole)
-
-
-def test_of_a_large_table_the_most_probable_pairs_alone_are_scored_by_all_models(
-    combiner, networks, monkeypatch
-):
-    """The cascade, model by model from its definition; small tables have none."""
-    network = networks[-1]
-    table, inputs, allowed = network.table, network.inputs, network.table.allowed
-    names = combiner.names
-    (trees,), (net,) = combiner.stages, combiner.nets
-    halved = trees.second._replace(value=trees.second.value / 2)
-    combiner = Combiner(names, (trees, Stages(trees.first, halved)), (net,))
-    whole = combiner.logits(table, inputs)
-    monkeypatch.setattr("grn_tvcs.combine.combiner.FULL_PAIRS", int(allowed.sum()))
-    assert np.array_equal(combiner.logits(table, inputs), whole)
-    monkeypatch.setattr("grn_tvcs.combine.combiner.FULL_PAIRS", 9)
-
-    def second(stages, on_paths=None):
-        first = stage_logits(stages.first, table, names)
-        related = relations(first, table, inputs, on_paths)
-        return stage_logits(stages.second, related, names + SECOND_STAGE)
-
-    rough = (second(trees) + second(net)) / 2
-    likely = rough >= sorted(rough[allowed].tolist())[-9]
-    both = (second(trees) + second(Stages(trees.first, halved), likely)) / 2
-    found = combiner.logits(table, inputs)
-    assert likely.sum() == 9
-    assert found[likely] == pytest.approx((both + second(net))[likely] / 2, rel=1e-6)
-    assert np.array_equal(found[~likely], rough[~likely])
-    assert not np.array_equal(found[likely], rough[likely])
 
 
 def test_the_same_combiner_makes_the_same_bytes(combiner, written, tmp_path):

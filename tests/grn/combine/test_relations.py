@@ -104,11 +104,6 @@ def test_relations_are_those_of_a_loop_over_pairs(combiner, networks, which):
         column = np.broadcast_to(made.columns[name], allowed.shape)[allowed]
         assert column == pytest.approx(slow[name][allowed], rel=1e-4, abs=1e-5, nan_ok=True), name
     assert set(made.columns) == set(network.table.columns) | set(DIRECTIONS)
-    on_paths = allowed & (logits >= np.median(logits))
-    p = np.where(on_paths, 1 / (1 + np.exp(-logits)), 0.0)
-    made = relations(logits, network.table, network.inputs, on_paths)
-    path = np.exp(made.columns["path"]) - 1e-6
-    assert path == pytest.approx(strongest_path(p, network.inputs), abs=1e-6)
 
 
 def test_whatever_stands_where_no_edge_may_be_is_not_read(combiner, networks):
