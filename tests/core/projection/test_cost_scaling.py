@@ -92,7 +92,7 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
 
 def test_long_lines_take_all_steps_and_others_one_call(monkeypatch):
     monkeypatch.setattr(search, "MAX_ONE_CALL", 100_000)
-    problem = large("gauss", 20, 500, "uniform", 0.8)
+    problem = large("gauss", 40, 500, "uniform", 0.8)
     assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
     problem = large("gauss", 80, 90, "uniform", 0.8)
     assert solve_dense(*problem, squared=True).stats["path"] == "small"

@@ -45,11 +45,9 @@ def test_few_lines_keep_what_the_list_of_their_entries_keeps(values, is_turned):
             V, row_caps, col_caps = V.T.copy(), col_caps, row_caps
         constraint = TVCS.matrix(V.shape, row_caps=row_caps, col_caps=col_caps, total=total)
         found, listed = project(V, constraint), project(sparse.csr_array(V), constraint)
-        assert certify(found).optimal or found.gap <= 1e-11 * found.objective
-        assert found.gap == 0.0 or not np.array_equal(V, np.rint(V))
-        assert np.array_equal(found.support & (V != 0), listed.support.toarray() & (V != 0)), (
-            V.shape
-        )
+        assert found.gap <= 1e-11 * found.objective
+        differ = found.support != listed.support.toarray()
+        assert not (differ & (V != 0)).any(), k
 
 
 @pytest.mark.parametrize("values", ["gauss", "products", "ties"])
