@@ -18,7 +18,7 @@ from tvcs_core.projection.exact import (
 )
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
-from tvcs_core.projection.kernels.few import has_few_lines
+from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.scales import solve_by_scales
 
 # Entries up to which one call is no slower than the general way, with unit caps or few lines

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.closed_forms import keep_lines
 from tvcs_core.projection.exact.shortcuts import MAX_ONE_CALL, MAX_SMALL
-from tvcs_core.projection.kernels.few import has_few_lines
+from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Ints
 
 # 1 / the largest share of the entries that is worth a list, of a table and of a list.

@@ -34,7 +34,7 @@ from tvcs_core.projection.exact.shortcuts import (
     solve_small,
 )
 from tvcs_core.projection.kernels import prices, table
-from tvcs_core.projection.kernels.few import has_few_lines
+from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
 from tvcs_core.projection.kernels import small
-from tvcs_core.projection.kernels.few import has_few_lines
+from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
 # Entries up to which one kernel call is no slower than all steps: of lists and of any table, of

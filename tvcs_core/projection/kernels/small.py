@@ -12,7 +12,7 @@ from tvcs_core.projection.kernels.cost_scaling.direct import (
     has_equal,
     send_directly,
 )
-from tvcs_core.projection.kernels.few import has_few_lines, solve_few
+from tvcs_core.projection.kernels.few.solve import has_few_lines, solve_few
 from tvcs_core.projection.kernels.gains import (
     MAX_SAFE_SIZE,
     MIN_RELATIVE_SIZE,

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection.exact import solve_dense
-from tvcs_core.projection.kernels import few
+from tvcs_core.projection.kernels.few import solve as few
 
 VALUES = {
     "gauss": lambda rng, shape: rng.normal(size=shape),

@@ -1,0 +1,1 @@
+"""Tables of few lines on one side: shortest paths between these lines."""
