@@ -6,7 +6,6 @@ not wait for it.
 
 import contextlib
 import functools
-import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,8 +16,7 @@ from tvcs_core.jit.folder import folder_for
 from tvcs_core.jit.uninterrupted import uninterrupted
 
 _LOCK = threading.Lock()
-# Calls so far in each thread that runs kernels without compiling them.
-_BY_PYTHON: dict[int, Iterator[int]] = {}
+_BY_PYTHON: set[int] = set()  # the threads that run kernels without compiling them
 
 
 class Kernel:
@@ -40,8 +38,7 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """Run it, compiled but `by_python`."""
-        if _BY_PYTHON and (calls := _BY_PYTHON.get(threading.get_ident())):
-            next(calls)
+        if _BY_PYTHON and threading.get_ident() in _BY_PYTHON:
             return self.py_func(*args)
         return self.dispatcher(*args)
 
@@ -72,19 +69,18 @@ kernel = Kernel
 
 
 @contextlib.contextmanager
-def by_python() -> Iterator[Iterator[int]]:
+def by_python() -> Iterator[None]:
     """Run kernels as plain Python functions, in this thread and within the block.
 
     They find the same, some hundred times slower, and like compiled ones they warn of nothing.
-    Yields their counter: its next number is how many calls there were.
     """
     me = threading.get_ident()
-    calls = _BY_PYTHON[me] = itertools.count()
+    _BY_PYTHON.add(me)
     try:
         with np.errstate(all="ignore"):
-            yield calls
+            yield
     finally:
-        _BY_PYTHON.pop(me, None)
+        _BY_PYTHON.discard(me)
 
 
 def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:

@@ -2,28 +2,28 @@
 
 Compiling the kernels takes about ten seconds. The same functions, interpreted, project a 20 x 20
 table in some hundredths of a second, with identical results. So a few small projections do not
-wait for the compiler; after some seconds' worth of them a process compiles and caches the kernels.
+wait for the compiler; after some seconds of them a process compiles and caches the kernels.
 """
 
 import contextlib
 import math
 from collections.abc import Iterator
+from time import thread_time
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.jit import by_python, has_kept
 
 # Entries that the interpreter projects faster than the compiler runs, in the slowest case measured.
 MAX_INTERPRETED_ENTRIES = 22_500
-# The twelve projections of a first `crowd-tvcs assign` of 40 x 120 make 650,000 to 700,000 calls of
-# kernels in 1.4 to 2.1 s, and 11 s compiled. Seconds would decide by the load of the machine.
-MAX_INTERPRETED_CALLS = 800_000
+# The twelve projections of a first `crowd-tvcs assign` of 40 x 120 take 1.4 s, and 11 s compiled.
+MAX_INTERPRETED_SECONDS = 2.0
 
-_calls: float = 0  # of kernels by the interpreter; infinite once this process compiles
+_spent = 0.0  # seconds of processor in the interpreter; infinite once this process compiles
 
 
 def is_due() -> bool:
     """Return whether this process may still interpret projections."""
-    return _calls < MAX_INTERPRETED_CALLS
+    return _spent < MAX_INTERPRETED_SECONDS
 
 
 def is_by_python(constraint: TVCS) -> bool:
@@ -37,14 +37,15 @@ def is_by_python(constraint: TVCS) -> bool:
 
 def stop() -> None:
     """Compile from now on."""
-    global _calls
-    _calls = math.inf
+    global _spent
+    _spent = math.inf
 
 
 @contextlib.contextmanager
 def interpreted() -> Iterator[None]:
-    """Run kernels as plain Python functions within the block, and count their calls."""
-    global _calls
-    with by_python() as calls:
+    """Run kernels as plain Python functions within the block, and count the time of processor."""
+    global _spent
+    began = thread_time()
+    with by_python():
         yield
-    _calls += next(calls)
+    _spent += thread_time() - began
