@@ -15,7 +15,8 @@ from tvcs_core.jit import by_python, has_kept
 
 # Entries that the interpreter projects faster than the compiler runs, in the slowest case measured.
 MAX_INTERPRETED_ENTRIES = 22_500
-# The twelve projections of a first `crowd-tvcs assign` of 40 x 120 take 1.4 to 2.1 s, and 11 s compiled.
+# The twelve projections of a first `crowd-tvcs assign` of 40 x 120 take 1.4 to 2.1 s, and 11 s
+# compiled.
 MAX_INTERPRETED_SECONDS = 4.0
 
 _spent = 0.0  # seconds of processor in the interpreter; infinite once this process compiles
