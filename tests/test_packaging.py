@@ -99,7 +99,7 @@ def dist(tmp_path_factory):
 
 def test_the_wheel_stays_small(dist):
     [wheel] = dist.glob("*.whl")
-    assert wheel.stat().st_size < 2_000_000
+    assert wheel.stat().st_size < 2_100_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")

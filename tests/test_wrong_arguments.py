@@ -85,7 +85,8 @@ CALLS = {
 }
 # Other words of the field for an argument.
 SAID_OF = {"V": "shape", "stack": "shape", "y": "shape", "changed": "gene", "names": "genes"}
-SAID_OF |= dict.fromkeys(("expression", "b"), "(?:array|DataFrame)")  # that has no names of its own
+# Data that have no names of their own.
+SAID_OF |= dict.fromkeys(("expression", "b", "reference"), "(?:array|DataFrame|reference)")
 SHAPED = (
     "times",
     "genes",

@@ -27,7 +27,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
-from tvcs_core.arguments import option_name
+from tvcs_core.arguments import describe_value, option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.frames import is_frame
 from tvcs_core.files.spreadsheet import write_csv
@@ -205,12 +205,26 @@ def read_gold(
 
 def answers_of(given: Answers | str | Path | pd.DataFrame, also: Sequence[str] = ()) -> Answers:
     """Return `Answers` as they are, and those that `read_answers` reads otherwise."""
-    return given if isinstance(given, Answers) else read_answers(given, also=also)
+    if isinstance(given, Answers):
+        return given
+    if not (is_frame(given) or isinstance(given, str | Path)):
+        raise TypeError(
+            "answers must be Answers, a DataFrame with the columns task, worker and label, or a "
+            f"path, found {describe_value(given)}"
+        )
+    return read_answers(given, also=also)
 
 
 def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object]) -> Gold:
     """Return `Gold` as it is, and that which `read_gold` reads otherwise."""
-    return given if isinstance(given, Gold) else read_gold(given)
+    if isinstance(given, Gold):
+        return given
+    if not (hasattr(given, "items") or isinstance(given, str | Path)):
+        raise TypeError(
+            "gold must be a mapping of tasks to labels, a DataFrame with the columns task and "
+            f"label, or a path, found {describe_value(given)}"
+        )
+    return read_gold(given)
 
 
 def _with_columns(source: Any) -> Any:

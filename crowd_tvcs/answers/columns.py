@@ -24,7 +24,7 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import table_in
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table, read_names
+from tvcs_core.files.tables import DELIMITERS, JSON, NO_JSON, Table, read_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +93,8 @@ def open_table(source: str | Path | pd.DataFrame) -> Table:
         If it is neither.
     """
     table = table_in(source)
+    if JSON.match("".join("".join(row) for row in table.rows[:3])):
+        raise table.error(NO_JSON)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")
     refuse_cells(table.path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()

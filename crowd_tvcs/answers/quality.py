@@ -207,9 +207,9 @@ def read_quality(source: str | Path | pd.DataFrame, of: Column = TASK) -> Qualit
     return quality_of(open_table(source), of)
 
 
-def as_quality(given: ArrayLike | str | Path | pd.DataFrame) -> Quality:
-    """Return the table of a path or a DataFrame, or of an array, whose lines are named from "0"."""
-    if isinstance(given, str | Path) or is_frame(given):
+def as_quality(given: ArrayLike | pd.DataFrame) -> Quality:
+    """Return the quality table of a DataFrame, or of an array, whose lines are named from "0"."""
+    if is_frame(given):
         return read_quality(given).quality
     if hasattr(given, "to_quality"):
         raise TypeError("quality must be a table, found a Skill; give skill.to_quality(tasks)")

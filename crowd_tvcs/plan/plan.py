@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,8 +53,8 @@ class Plan(Terms):
     Parameters
     ----------
     quality
-        Accuracy of every worker on every task: a `Quality`, or what becomes one: a
-        DataFrame or a path, as for `crowd_tvcs.read_quality`, or an array. For a
+        Accuracy of every worker on every task: a `Quality`, or a DataFrame (as for
+        `crowd_tvcs.read_quality`) or an array of shape (workers, tasks), which become one. For a
         crowd too large for a table, `crowd_tvcs.answers.factors.Factors`. These allow caps,
         minimums, priors and classes; forced pairs, money, groups, confusion matrices and a common
         error need a table. With factors, a task with single excluded pairs has no minimum, and a
@@ -132,7 +131,7 @@ class Plan(Terms):
 
     def __init__(
         self,
-        quality: CrowdQuality | ArrayLike | str | Path | pd.DataFrame,
+        quality: CrowdQuality | ArrayLike | pd.DataFrame,
         *,
         max_workers_per_task: Caps = None,
         max_tasks_per_worker: Caps = None,

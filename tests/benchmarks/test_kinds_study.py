@@ -401,7 +401,7 @@ def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
     assert kinds.confidence_of("combined", answer, table) == ("no", None, 0, 0.0, 0, "")
     assert kinds.confidence_of("clr", answer, table).confidence == ""
     rows = [row("k", "1", "combined", 0.5, confidence="no")]
-    assert "| 0 of 1 | 0 |  | 0 | 0 | 0 |" in kinds_page.calibration_table(rows)
+    assert kinds_page.calibration_table(rows) == "Calibration error: not known."
     assert kinds_page.reliability_table(rows) == "No confidence was given."
     null = kinds.Null("noise", "x", 1, "combined", "no", None, 0, 1.0)
     sure = kinds.Null("walk", "x", 1, "combined", "yes", 0.4, 2, 1.0)

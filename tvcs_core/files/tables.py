@@ -28,7 +28,8 @@ from tvcs_core.files.workbook import read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 MAX_COLUMNS = 1_000_000  # of named columns, 300 bytes each while they are judged; of no field more
-JSON = re.compile(rb'\s*(\[\s*)?[{\[]\s*["{\[]')  # objects, a list of them, or of lists
+JSON = re.compile(r'\s*(\[\s*)?[{\[]\s*["{\[]')  # objects, a list of them, or of lists
+NO_JSON = "must be a table (CSV, TSV or Excel) with a row of column names, found JSON"
 SPACE = " "  # delimiter only on request, for files of R's ``write.table``
 
 
@@ -202,16 +203,11 @@ def read_table(
             )
         delimiter = named
         text = text.replace(first.encode(), b"", 1)  # leave a blank line to keep line numbers
-    if JSON.match(text):
-        raise DataError(
-            "must be a table (CSV, TSV or Excel) with a row of column names, found JSON", path=path
-        )
     try:
         index = find_rows(text, delimiter)
     except MalformedError as error:
-        raise DataError(
-            f"is not a well-formed table ({error})", path=path, line=error.line
-        ) from None
+        what = NO_JSON if JSON.match(text.decode()) else f"is not a well-formed table ({error})"
+        raise DataError(what, path=path, line=error.line) from None
     if not index.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)
     return Table(str(path), delimiter, index.rows, index.lines, index.after_blank)

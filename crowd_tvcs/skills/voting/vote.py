@@ -22,6 +22,7 @@ from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.unsupervised import unsupervised_posterior, vote_shares
 from crowd_tvcs.skills.voting.votes import Votes, most_probable
+from tvcs_core.arguments import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,10 @@ def vote(
     >>> vote(answers, "majority").labels, vote(answers, skill=[.95, .6, .6]).labels
     ({'t1': '0'}, {'t1': '1'})
     """
+    if method is not None:
+        if isinstance(method, str):
+            check_usable(method)
+        check_choice("method", method, METHODS)
     known = None if gold is None else gold_of(gold)
     answers = answers_of(answers, () if known is None else known.classes)
     prior = in_order("prior", prior, answers.classes)
@@ -138,17 +143,15 @@ def _voted(
 ) -> Votes:
     """Vote without gold."""
     method = method or ("unsupervised" if skill is None else "weighted")
-    check_usable(method)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if method == "weighted":
         if skill is None:
             raise ValueError(
                 "the weighted vote needs a skill: estimate it from gold tasks, or use unsupervised"
             )
         return most_probable(answers, posterior(answers, skill, prior, dependence), method)
-    if skill is not None:
-        raise ValueError(f"the method {method} uses the answers alone, but has a skill")
+    for name, value in (("skill", skill), ("dependence", dependence)):
+        if value is not None:
+            raise ValueError(f"the method {method} uses the answers alone, but has a {name}")
     if method == "unsupervised":
         return most_probable(answers, unsupervised_posterior(answers, prior=prior), method)
     if prior is not None:

@@ -48,6 +48,13 @@ class Votes:
     right_share
         Share of right labels of the tasks without gold, with its interval; None if gold does not
         show it, see `crowd_tvcs.skills.voting.little_gold.vote_with_gold`.
+
+    Examples
+    --------
+    >>> from crowd_tvcs import Answers, vote
+    >>> votes = vote(Answers.of([("t1", "ann", "cat"), ("t1", "bob", "dog"), ("t1", "cy", "dog")]))
+    >>> votes, votes.labels
+    (Votes(1 task by unsupervised), {'t1': 'dog'})
     """
 
     tasks: tuple[str, ...]

@@ -314,21 +314,3 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(arguments, message):
     assert result.stderr.startswith(message)
     assert result.stderr.endswith("; see --help\n")
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    ['{"task": "t1"}', '[{"task": 1}, {"task": 2}]', '\n[ ["a", 1], ["b", 2]]', '{"a":1}\n{'],
-)
-def test_json_is_refused_as_no_table(tmp_path, text):
-    path = tmp_path / "answers.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=r"must be a table .* row of column names, found JSON"):
-        read_table(path)
-
-
-@pytest.mark.parametrize("text", ["[x],y\n1,2\n", "{a},b\n1,2\n", "[1],2\n3,4\n"])
-def test_names_in_brackets_are_no_json(tmp_path, text):
-    path = tmp_path / "names.csv"
-    path.write_text(text)
-    assert len(read_table(path).rows) == 2

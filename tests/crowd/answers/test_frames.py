@@ -1,4 +1,4 @@
-"""Tables in memory: DataFrames, arrays, mappings and Series in place of files."""
+"""Tables in memory in place of files: DataFrames, arrays, mappings, Series; JSON is no table."""
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from crowd_tvcs import (
     vote,
 )
 from crowd_tvcs.agreement.agreement import measure
+from crowd_tvcs.answers.columns import open_table
+from tvcs_core import DataError
 
 CROWD = datasets.crowd40()
 ANSWERS, GOLD = CROWD.answers, CROWD.gold
@@ -133,7 +135,7 @@ def test_votes_of_a_frame_are_those_of_answers():
 @pytest.mark.parametrize(
     ("bad", "kind", "said"),
     [
-        (["t1"], TypeError, "must be a path or a DataFrame, found list"),
+        (["t1"], TypeError, "answers must be Answers, a DataFrame .*, found list"),
         (TABLE.drop(columns="worker"), ValueError, "the DataFrame: must have one column 'worker'"),
         (
             TABLE.assign(label=[None, *TABLE["label"][1:]]),
@@ -177,3 +179,21 @@ def test_tables_where_rows_or_arrays_belong_are_refused():
         Plan(estimate_quality(TABLE, LABELS))
     with pytest.raises(TypeError, match="cost must be one value, a Series or an array"):
         Plan(WIDE, cost=WIDE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"task": "t1"}', '[{"task": 1}, {"task": 2}]', '\n[ ["a", 1], ["b", 2]]', '{"a":1}\n{'],
+)
+def test_json_is_refused_as_no_table(tmp_path, text):
+    path = tmp_path / "answers.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"must be a table .* row of column names, found JSON"):
+        open_table(path)
+
+
+@pytest.mark.parametrize("text", ["[x],y\n1,2\n", "{a},b\n1,2\n", "[1],2\n3,4\n"])
+def test_names_in_brackets_are_no_json(tmp_path, text):
+    path = tmp_path / "names.csv"
+    path.write_text(text)
+    assert len(open_table(path).rows) == 2

@@ -317,7 +317,7 @@ def test_only_new_pairs_are_left_out(begin):
         )
         assert len(found.pairs) == pairs
         assert found.left_out == 2 - pairs
-        message = f"{2 - pairs} labels left out of a plan that ended so: "
+        message = f"{2 - pairs} label left out of a plan that ended so: "
         assert found.reason.startswith(message) == (pairs == 1)
     # One who adds nothing is left out, and nothing is lost by it.
     equal = {"workers": ["ann", "bob"], "qualities": {"ann": 0.8, "bob": 0.8}, "tasks": ["t1"]}

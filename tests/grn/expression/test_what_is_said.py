@@ -12,7 +12,6 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import gap_notes
-from grn_tvcs.expression.options import LayoutError
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.scales import on_scale
 from tests.every_command import GEO
@@ -200,12 +199,12 @@ def test_a_first_column_of_cells_names_samples_unless_the_others_are_cells(head,
     table = course().drop(columns="Time")
     codes = ["AAACGT", "AACCGT", "ACACGT", "AGACGT", "ATACGT"]
     table.insert(0, head, [f"{code}GGTA-1" for code in codes])
-    with pytest.raises(LayoutError, match=f"{head} seems to name samples: give sample_") as why:
+    with pytest.raises(DataError, match=f"{head} seems to name samples: give sample_") as why:
         brought(table)
     assert why.value.remedies[0] == {"sample_column": head}
     assert brought(table, **why.value.remedies[0])[0].genes == GENES
     table = table.set_index(head).T.rename_axis(head).reset_index()
-    with pytest.raises(LayoutError, match="genes seem to stand in rows") as why:
+    with pytest.raises(DataError, match="genes seem to stand in rows") as why:
         brought(table)
     assert why.value.remedies[0] == {"genes_in_rows": True}
 
@@ -276,7 +275,7 @@ def test_a_cell_that_is_no_number_has_its_remedy(cell, what, brought):
 @pytest.mark.parametrize("head", ["t", "hr", "Zeit", "stage", "generation", "frame"])
 def test_a_short_course_under_another_name_is_not_taken_for_steady_states(head, brought):
     table = course().rename(columns={"Time": head})
-    with pytest.raises(LayoutError, match=f"column '{head}': rises like a time") as why:
+    with pytest.raises(DataError, match=f"column '{head}': rises like a time") as why:
         brought(table)
     assert brought(table, **why.value.remedies[0])[0].n_series == 1
     falling = table.assign(**{head: [2.5, 0.3, 1.7, 0.9, 1.1]})
@@ -291,7 +290,7 @@ def test_a_treatment_is_no_gene(head, brought):
     assert read.genes == GENES
     assert f"left out {head}, no genes" in said
     table[head] = ["wt"] * 5 + ["mut"] * 5
-    with pytest.raises(LayoutError, match=f"if it tells series apart, give series_column='{head}'"):
+    with pytest.raises(DataError, match=f"if it tells series apart, give series_column='{head}'"):
         brought(table)
 
 
