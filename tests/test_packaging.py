@@ -99,7 +99,7 @@ def dist(tmp_path_factory):
 
 def test_the_wheel_stays_small(dist):
     [wheel] = dist.glob("*.whl")
-    assert wheel.stat().st_size < 2_100_000
+    assert wheel.stat().st_size < 2_100_000  # 1.9 MB of it are files, the rest their names
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")

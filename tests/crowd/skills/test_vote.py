@@ -258,3 +258,9 @@ def test_gold_with_exchanged_labels_is_warned_of():
     rows = [(f"t{j:02d}", w, "yn"[j % 2]) for j in range(20) for w in "abcd"]
     with pytest.warns(UserWarning, match="in the same order"):
         vote(Answers.of(rows), gold={f"t{j:02d}": "ny"[j % 2] for j in range(15)})
+
+
+def test_a_dependence_goes_with_the_weighted_vote_alone():
+    answers = Answers.of([("t", "a", "x"), ("t", "b", "y")])
+    with pytest.raises(ValueError, match="majority uses the answers alone, but has a dependence"):
+        vote(answers, "majority", dependence=Dependence())
