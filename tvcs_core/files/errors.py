@@ -49,7 +49,7 @@ class DataError(ValueError):
         path: str | Path | None = None,
         line: int | None = None,
         column: str | int | None = None,
-        remedies: Remedies = (),
+        remedies: Iterable[dict[str, Any]] = (),
     ) -> None:
         location = "" if path is None else str(path)
         if line is not None:
