@@ -15,13 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
-from tvcs_core.files.errors import DataError, Remedies
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
 from tvcs_core.files.workbook import read_sheet
@@ -80,7 +81,7 @@ class Table:
         message: str,
         row: int | None = None,
         column: int | None = None,
-        remedies: Remedies = (),
+        remedies: Iterable[dict[str, Any]] = (),
     ) -> DataError:
         """Return an error that names the file, the line of `row` and the header of `column`."""
         name: str | int | None = column
