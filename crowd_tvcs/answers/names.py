@@ -109,19 +109,25 @@ def check_codes(
 def in_order(name: str, given: Any, names: Sequence[str]) -> Any:
     """Return values by name, a mapping or a Series, in the order of the names; others unchanged.
 
+    A Series that is only numbered from 0 is a list, unless the numbers are the names.
+
     Raises
     ------
     ValueError
-        If a name has no value, or a value belongs to another name.
+        If a name has no value or two, or a value belongs to another name.
     TypeError
         If it is a DataFrame.
     """
     if is_frame(given):
         raise TypeError(f"{name} must be one value, a Series or an array, found a DataFrame")
-    labelled = by_label(given)
-    if labelled is None:
+    if not hasattr(given, "keys"):
         return given
-    of_name = {str(label): value for label, value in labelled.items()}
+    of_name = {str(label): value for label, value in given.items()}
+    if by_label(given) is None and set(of_name) != set(names):
+        return given
+    if len(of_name) < len(given):
+        twice = Counter(map(str, given.keys())).most_common(1)[0][0]
+        raise ValueError(f"{name} must have one value of each name, found two of {quoted(twice)}")
     if missing := [one for one in names if one not in of_name]:
         raise ValueError(f"{name} must have a value of {quoted(missing[0])}, found none")
     if others := set(of_name).difference(names):

@@ -164,6 +164,20 @@ def test_skills_and_priors_go_by_name():
     pd.testing.assert_frame_equal(votes.to_frame(), in_turn.to_frame())
 
 
+def test_numbers_that_are_names_go_by_name():
+    """Names of numbers are sorted as text: 0, 1, 10, 11, 2."""
+    workers = sorted(map(str, range(12)))
+    accuracy = pd.Series(np.linspace(0.4, 0.95, 12))
+    cost = Plan(np.full((12, 1), 0.7), cost=accuracy).cost  # in the order of an array
+    np.testing.assert_array_equal(cost, accuracy)
+    quality = Quality(np.full((12, 1), 0.7), workers, ["t"])
+    assert Plan(quality, cost=accuracy).cost[workers.index("10")] == accuracy[10]
+    named = Quality(np.full((12, 1), 0.7), [f"w{name}" for name in workers], ["t"])
+    np.testing.assert_array_equal(Plan(named, cost=accuracy).cost, accuracy)
+    with pytest.raises(ValueError, match="cost must have one value of each name, found two of 'a"):
+        Plan(WIDE, cost=pd.Series([1.0, 2.0, 3.0], index=["ann", "ann", "bob"]))
+
+
 def test_forced_pairs_go_by_name():
     forced = WIDE > 0.75
     in_turn = Plan(WIDE, forced=forced.to_numpy()).forced
