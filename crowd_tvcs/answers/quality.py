@@ -188,22 +188,20 @@ def read_quality(source: str | Path | pd.DataFrame, of: Column = TASK) -> Qualit
     """Read a quality table, wide or long: CSV or TSV, plain or ``.gz``, or a DataFrame.
 
     Wide: one row per worker; the first column is `worker`, then one column per task. The index of a
-    DataFrame has the workers, if no column does. Long: the
-    columns `worker`, `task` and `quality` in any order; other columns are ignored, and a pair that
-    is not listed may not be assigned. `performer` and `annotator` are accepted for `worker`, `item`
-    for `task`. An apostrophe before a name that starts like a formula is removed (see
-    `tvcs_core.files.spreadsheet`). With `of` the columns are other things than tasks.
+    DataFrame has the workers, if no column does. Long: the columns `worker`, `task` and `quality`
+    in any order; other columns are ignored, and a pair that is not listed may not be assigned.
+    `performer` and `annotator` are accepted for `worker`, `item` for `task`. An apostrophe before a
+    name that starts like a formula is removed (see `tvcs_core.files.spreadsheet`). With `of` the
+    columns are other things than tasks.
 
     Raises
     ------
     DataError
         Naming the file, the line and the column of an invalid value.
     """
-    if is_frame(source) and not any(
-        name is not None and WORKER.matches(str(name))
-        for name in (*source.columns, *source.index.names)
-    ):
-        source = source.rename_axis("worker") if source.index.names == [None] else source
+    if is_frame(source) and source.index.names == [None]:
+        has_workers = any(WORKER.matches(str(name)) for name in source.columns)
+        source = source if has_workers else source.rename_axis("worker")
     return quality_of(open_table(source), of)
 
 

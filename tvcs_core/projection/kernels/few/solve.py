@@ -1,6 +1,6 @@
 """Solve a table of few rows: every column chooses by the prices of the rows.
 
-Every second column, every fourth and so on are solved first, for their prices.
+Every fourth column, every sixteenth and so on are solved first, for their prices.
 """
 
 import numpy as np
