@@ -113,8 +113,8 @@ def test_an_estimator_is_thin_over_solve(rng):
         model = TVCSRegressor(
             row_groups=np.arange(12) // 4, row_caps=1, solver=solver, fit_intercept=False
         ).fit(X, y)
-        solution = solve(Problem(LeastSquares(X, y), constraint), solver)
-        assert (model.coef_ == solution.matrix).all()
+        solution = solve(Problem(LeastSquares(X / model.scale_, y), constraint), solver)
+        assert (model.coef_ == solution.matrix / model.scale_).all()
         assert model.intercept_ == 0.0
         assert model.solution_.objective == solution.objective
 
@@ -240,8 +240,40 @@ def test_several_targets_are_a_matrix_under_all_three_caps(rng):
     assert (model.get_support() == (W != 0)).all()
     assert model.get_support(indices=True).tolist() == np.argwhere(W).tolist()
     tvcs = TVCS.matrix(W.shape, row_caps=2, col_caps=3, total=18)
-    same = solve(Problem(LeastSquares(X, Y, intercept=True), tvcs), "htp")
-    assert (same.matrix.T == model.coef_).all()
+    same = solve(Problem(LeastSquares(X / model.scale_, Y, intercept=True), tvcs), "htp")
+    assert (same.matrix.T / model.scale_ == model.coef_).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_units_of_features_change_no_selection_and_no_prediction(kind, intercept, rng):
+    X, y, _ = regression(rng)
+    units = 10.0 ** rng.integers(-160, 160, size=12)
+    caps = {"shape": (3, 4), "row_caps": 1, "total": 2, "ridge": 3.0, "fit_intercept": intercept}
+    targets = {TVCSRegressor: y, TVCSClassifier: y > 0}
+    for estimator, target in targets.items():
+        model, other = (estimator(**caps).fit(kind(A), target) for A in (X, X * units))
+        assert (model.get_support() == other.get_support()).all()
+        assert other.predict(kind(X * units)) == approx(model.predict(kind(X)))
+        assert other.scale_ == approx(model.scale_ * units)
+    caps |= {"total": None, "bounds": (-0.5, np.linspace(0, 1, 12))}
+    model = TVCSRegressor(**caps).fit(kind(X), y)
+    caps["bounds"] = tuple(side / units for side in caps["bounds"])
+    other = TVCSRegressor(**caps).fit(kind(X * units), y)
+    assert other.coef_ * units == approx(model.coef_)
+
+
+def test_weights_and_constants_count_in_the_scale_of_a_feature(rng):
+    X, y, _ = regression(rng)
+    X[:, 3], X[:, 4], X[:, 5] = 1e9, 0.0, 1e6 + X[:, 5]
+    weights = rng.integers(0, 3, size=len(y)).astype(float)
+    model = TVCSRegressor(total=3).fit(X, y, weights)
+    copies = np.repeat(X, weights.astype(int), axis=0)
+    expected = np.where(np.ptp(X, axis=0) > 0, copies.std(axis=0), 1.0)
+    assert model.scale_ == approx(expected)
+    assert not model.get_support()[3:5].any()
+    same = TVCSRegressor(total=3).fit(copies, np.repeat(y, weights.astype(int)))
+    assert model.coef_ == approx(same.coef_)
 
 
 def test_caps_that_bind_hold_for_several_targets(rng):
@@ -403,13 +435,14 @@ def test_a_path_averages_fits_by_their_errors_within_the_caps(rng):
         for total, shares in zip(model.totals_, model.weights_, strict=True)
         for ridge, share in zip(model.ridges_, shares, strict=True)
     ]
-    best = project(np.sum(fits, axis=0), model.constraint_)
-    assert model.coef_ == approx(best.matrix)
+    best = project(np.sum(fits, axis=0) * model.scale_, model.constraint_)
+    assert model.coef_ * model.scale_ == approx(best.matrix)
     assert model.constraint_.total == model.total_
 
 
 def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
     X, Y, _ = several(rng, n=80)
+    X[40:] = X[:40][::-1]  # so that features have one scale in both folds
     folds = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
     model = TVCSRegressorCV(row_caps=2, totals=[4, 9], ridges=[0.0, 5.0], cv=folds).fit(X, Y)
     for k, (train, test) in enumerate(folds):

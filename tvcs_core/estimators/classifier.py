@@ -24,7 +24,7 @@ class TVCSClassifier(ClassifierMixin, Single):
     With two classes the views are groups of features. With more, every class is separated from
     all others, and the coefficients are a matrix, features in rows and classes in columns:
     `row_caps` limit how many classes a feature may serve, `col_caps` how many features a class may
-    have, and `total` all coefficients.
+    have, and `total` all coefficients. The units of X do not matter, as in `TVCSRegressor`.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class TVCSClassifier(ClassifierMixin, Single):
         ``(1, n_features)`` coefficients, or ``(n_classes, n_features)`` for more than two.
     intercept_
         ``(1,)``, the constant, or one per class.
-    constraint_, solution_, n_iter_, n_features_in_, feature_names_in_
+    scale_, constraint_, solution_, n_iter_, n_features_in_, feature_names_in_
         As for `TVCSRegressor`.
 
     Examples

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tvcs_core.arguments import check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
+from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of
 from tvcs_core.loss.linear import LinearLoss, weights_of
 from tvcs_core.problem import Problem
 from tvcs_core.solvers import Solution, solve
@@ -79,18 +80,24 @@ class Linear(BaseEstimator):
             bounds=self.bounds,
         )
 
+    def _scaled(self, X: Any, weights: NDArray[np.float64] | None) -> Any:
+        """Set the scale of every feature, and return the features divided by it."""
+        check_type("fit_intercept", self.fit_intercept, bool)
+        if self.fit_intercept and sparse.issparse(X):
+            X = X.toarray()
+        self._dtype = X.dtype
+        self.scale_ = scales_of(X, weights, centred=self.fit_intercept)
+        return divided(X, self.scale_)
+
     def _loss(
         self, X: Any, y: Any, weights: Any, losses: dict[str, Any], ridge: float
     ) -> LinearLoss:
-        """Return the loss of the samples of positive weight."""
-        check_type("fit_intercept", self.fit_intercept, bool)
+        """Return the loss of the samples of positive weight, in the scaled features."""
         name = next(iter(losses)) if self.loss is None else self.loss
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
         if weights is not None and not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        if self.fit_intercept and sparse.issparse(X):
-            X = X.toarray()
         loss: LinearLoss = losses[name](
             X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights
         )
@@ -116,7 +123,8 @@ class Linear(BaseEstimator):
                 f"solver_options must hold options of the method, found {twice[0]!r}; the "
                 "estimator's parameters are random_state, max_iter, tol and polish"
             )
-        return solve(Problem(loss, constraint), self.solver, **own, **options)
+        problem = Problem(loss, scaled_bounds(constraint, self.scale_))
+        return solve(problem, self.solver, **own, **options)
 
     def _fit(
         self,
@@ -129,24 +137,25 @@ class Linear(BaseEstimator):
     ) -> None:
         """Fit and set the shared attributes of a fitted estimator."""
         constraint = self._constraint(X.shape[1], None if y.ndim == 1 else y.shape[1], total)
-        loss = self._loss(X, y, weights, losses, ridge)
+        loss = self._loss(self._scaled(X, weights), y, weights, losses, ridge)
         solution = self._solved(loss, constraint)
         self.constraint_ = constraint
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
-        self._set(solution.matrix, loss, X, y)
+        self._set(solution.matrix, loss, y)
         self._warn_unless_converged(solution)
 
-    def _set(self, W: NDArray[np.float64], loss: LinearLoss, X: Any, y: Any) -> None:
-        """Set the coefficients, in the kind of X, and the constants that go with them."""
-        self._coef, constants = W.astype(X.dtype), loss.intercept_at(W)
-        self._intercept = constants.astype(X.dtype) if y.ndim == 2 else float(constants[0])
+    def _set(self, W: NDArray[np.float64], loss: LinearLoss, y: Any) -> None:
+        """Set the coefficients of X as it was given, and the constants that go with them."""
+        self._coef = divided(W.T, self.scale_).T.astype(self._dtype)
+        constants = loss.intercept_at(W)
+        self._intercept = constants.astype(self._dtype) if y.ndim == 2 else float(constants[0])
 
     def _warn_unless_converged(self, solution: Solution) -> None:
         if solution.reason == "max_iter":
             warnings.warn(
                 f"{self.solver} did not converge in {self.max_iter} iterations; give a larger "
-                "max_iter, or scale the features",
+                "max_iter",
                 ConvergenceWarning,
                 stacklevel=4,
             )

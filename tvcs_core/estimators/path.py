@@ -14,13 +14,14 @@ from sklearn.utils.validation import validate_data
 from tvcs_core.estimators.groups import CapsByLabel
 from tvcs_core.estimators.linear import FLOATS, Linear, sample_weights
 from tvcs_core.estimators.regressor import LOSSES
+from tvcs_core.estimators.scales import scaled_bounds
 from tvcs_core.loss.linear import LinearLoss
 from tvcs_core.projection.projection import project
 from tvcs_core.solvers import Solution
 from tvcs_core.solvers.polish import capacity_of
 
 N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
-# Default ridges, times the mean squared length of the centred features: from no shrinkage to that
+# Default ridges, times the mean squared length of the scaled features: from no shrinkage to that
 # which suits a signal far below the noise.
 RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Weights fall by e where the squared errors sum to TEMPERATURE variances of the noise more. Any of
@@ -47,8 +48,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         Totals to try; None for up to 15 from 1 to the largest that the caps and the samples of a
         fold allow.
     ridges
-        Ridges to try, as `ridge` of `TVCSRegressor`; None for six, from 0 to three times the mean
-        squared length of the centred features.
+        Ridges to try, as `ridge` of `TVCSRegressor`; None for six, from 0 to three times the sum
+        of the weights of the samples.
     cv
         Number of folds, a splitter, or an iterable of splits, as everywhere in scikit-learn; None
         for 5 folds.
@@ -69,7 +70,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         ``(n_totals, n_ridges)`` weights of the fits in the average.
     mse_path_
         ``(n_totals, n_ridges, n_folds)`` mean squared errors on the samples left out.
-    coef_, intercept_, constraint_, n_features_in_, feature_names_in_
+    coef_, intercept_, constraint_, scale_, n_features_in_, feature_names_in_
         As for `TVCSRegressor` with the chosen total.
     n_iter_
         Iterations of the fits in the average, together.
@@ -149,6 +150,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
             self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
         )
         weights = sample_weights(sample_weight, X.shape[0])
+        X = self._scaled(X, weights)
         folds = list(check_cv(self.cv).split(X, y))
         self.totals_ = self._totals(X, y, folds)
         self.ridges_ = self._ridges(X, y, weights)
@@ -178,7 +180,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
                 iterations += fit.iterations
                 if share == self.weights_.max():
                     self._warn_unless_converged(fit)
-        self._set(project(average, self.constraint_).matrix, loss, X, y)
+        found = project(average, scaled_bounds(self.constraint_, self.scale_)).matrix
+        self._set(found, loss, y)
         self.n_iter_ = max(1, iterations)
 
     def _path(self, loss: LinearLoss, n_outputs: int | None) -> Iterator[Solution]:

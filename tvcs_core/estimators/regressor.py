@@ -21,6 +21,9 @@ class TVCSRegressor(RegressorMixin, Single):
     matrix, features in rows and targets in columns: `row_caps` limit how many targets a feature may
     serve, `col_caps` how many features a target may have, and `total` all coefficients.
 
+    Features are compared in units of their standard deviation, so that the units of X change
+    neither the selection nor the predictions.
+
     Parameters
     ----------
     row_groups, col_groups
@@ -48,7 +51,8 @@ class TVCSRegressor(RegressorMixin, Single):
     polish
         Whether to end with swaps within the caps, as for `tvcs_core.solve`.
     ridge
-        Weight of half the squared coefficients, which is added to the loss.
+        Weight of half the squared coefficients of the features in units of their standard
+        deviation, which is added to the loss.
     fit_intercept
         Whether to add a constant, exempt from caps and ridge. A sparse X is then made dense.
     max_iter, tol
@@ -62,8 +66,13 @@ class TVCSRegressor(RegressorMixin, Single):
         ``(n_features,)`` coefficients; ``(n_targets, n_features)`` if y had two dimensions.
     intercept_
         The constant; one per target if y had two dimensions.
-    constraint_, solution_
-        Constraint and result of `tvcs_core.solve`.
+    scale_
+        ``(n_features,)`` standard deviations of the features, 1 for a constant one. Without an
+        intercept, their root mean squares.
+    constraint_
+        The constraint on the coefficients.
+    solution_
+        Result of `tvcs_core.solve` for the features divided by `scale_`.
     n_iter_
         Iterations made, at least 1.
     n_features_in_, feature_names_in_

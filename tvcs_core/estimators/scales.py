@@ -1,0 +1,47 @@
+"""Scales of features: what one unit of each is, so that the units of a table do not matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tvcs_core.constraint import TVCS
+
+ROUNDING = 16 * np.finfo(np.float64).eps  # relative spread that a constant feature may show
+
+
+def scales_of(X: Any, weights: NDArray[np.float64] | None, *, centred: bool) -> NDArray[np.float64]:
+    """Return the standard deviation of every feature; if not `centred`, its root mean square.
+
+    The scale of a feature that is constant, or 0 throughout, is 1.
+    """
+    largest = abs(X).max(axis=0)
+    largest = np.asarray(largest.toarray() if sparse.issparse(X) else largest, dtype=np.float64)
+    largest = np.where(largest > 0, largest, 1.0).ravel()  # so that no square is out of range
+    unit = divided(X, largest)
+    if centred:
+        unit = unit - np.average(unit, axis=0, weights=weights)
+    squares = unit.multiply(unit) if sparse.issparse(unit) else unit * unit
+    shares = np.ones(X.shape[0]) if weights is None else weights / weights.max()
+    spread = np.sqrt(squares.T @ shares / shares.sum())
+    return np.where(spread > ROUNDING, spread * largest, 1.0)
+
+
+def divided(X: Any, scale: NDArray[np.float64]) -> Any:
+    """Return X with every column divided by its scale, in double precision."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X.astype(np.float64) / scale)
+    return X.astype(np.float64) / scale
+
+
+def scaled_bounds(constraint: TVCS, scale: NDArray[np.float64]) -> TVCS:
+    """Return the constraint on the coefficients of features that were divided by their scale."""
+    if constraint.bounds is None:
+        return constraint
+    rows = scale.reshape(-1, *[1] * (len(constraint.shape) - 1))
+    lower, upper = constraint.bounds
+    return replace(constraint, bounds=(lower * rows, upper * rows))
