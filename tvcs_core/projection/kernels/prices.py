@@ -147,19 +147,23 @@ def sweep_side(side, total, total_width, total_guess, pool, pool_buffer):
     """
     start, across, gains, across_price = side.start, side.across, side.gains, side.across_price
     caps, width, price, low, high = side.caps, side.width, side.price, side.low, side.high
-    n_lines = start.size - 1
+    n_lines, is_table, last = start.size - 1, across.size == 0, 0.0
     longest = longest_line(start)
     line, buffer = np.empty(longest), np.empty(longest)
     n_pool = np.int64(0)  # not a literal, which numba would compile the callee for first
     for g in range(n_lines):
-        size = start[g + 1] - start[g]
-        for i in range(size):
-            e = start[g] + i
-            line[i] = gains[e] - across_price[across[e]]
-        rank = caps[g]
+        first, size = start[g], start[g + 1] - start[g]
+        if is_table:
+            for i in range(size):
+                line[i] = gains[first + i] - across_price[i]
+        else:
+            for i in range(size):
+                line[i] = gains[first + i] - across_price[across[first + i]]
+        rank, guess = caps[g], price[g] + total_guess
         price[g], low[g], high[g] = threshold_of(
-            line, size, rank, width, price[g] + total_guess, buffer
+            line, size, rank, width, guess if guess > 0.0 else last, buffer
         )
+        last = price[g] if price[g] > 0.0 else last
         # Collect the values that the line wants, at most caps[g], for the total.
         for i in range(size if rank > 0 else 0):
             pool[n_pool] = line[i]

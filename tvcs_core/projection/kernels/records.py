@@ -135,14 +135,15 @@ class Lines(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The rows (or columns) of a list with the input and output of a sweep (see prices.py).
+    """The rows (or columns) of a list or table, with input and output of a sweep (see prices.py).
 
     Attributes
     ----------
     start
         (lines + 1,); line g holds the next two arrays at start[g]:start[g+1].
     across
-        Line of the other side that each entry belongs to.
+        Line of the other side that each entry belongs to; of size 0 for a table, whose lines have
+        an entry for each of them.
     gains
         Gain of each entry.
     across_price

@@ -41,30 +41,66 @@ from tvcs_core.projection.kernels.start import (
     lay_fixed_arcs,
     settle,
 )
-from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
+from tvcs_core.projection.kernels.table import (
+    all_bits,
+    entry_costs,
+    list_open,
+    nudged_gains,
+    survey,
+)
 
 MAX_SIMPLEX_ENTRIES = 2_500  # of tables that the simplex solves if cost scaling fails
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
+MAX_SPARSITY = 2  # entries of a table per open one, above which sweeps over a list are faster
+TRANSPOSED_ROWS = 16  # rows transposed together: two cache lines of each column
 
 
 @kernel
-def first_guess(listed, rows, cols, caps, u, w):
-    """Compute prices by a few sweeps over a list of entries; return the total's."""
-    n, m, size = u.size, w.size, listed.row.size
-    row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
-    in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
-    none = np.int64(0)
-    by_rows = Side(
-        rows.start, listed.col, listed.gains, w, caps.rows, none, u, np.empty(n), np.empty(n)
-    )
-    by_cols = Side(
-        cols.start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)
-    )
-    pool, buffer = np.empty(size + 1), np.empty(size + 1)
+def first_guess(by_rows, by_cols, caps, total_size):
+    """Compute prices of both sides by a few sweeps; return the total's."""
+    pool, buffer = np.empty(total_size + 1), np.empty(total_size + 1)
     _of_rows, of_cols = alternate_sweeps(
-        by_rows, by_cols, np.int64(N_ROUNDS), caps.total, none, 0.0, pool, buffer
+        by_rows, by_cols, np.int64(N_ROUNDS), caps.total, np.int64(0), 0.0, pool, buffer
     )
     return of_cols.price
+
+
+@kernel
+def list_sides(listed, rows, cols, caps, u, w):
+    """Return the rows and columns of a list for sweeps that fill in u and w."""
+    n, m, size, none = u.size, w.size, listed.row.size, np.int64(0)
+    row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
+    in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
+    return (
+        Side(rows.start, listed.col, listed.gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
+        Side(cols.start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
+    )
+
+
+@kernel
+def table_sides(candidates, caps, grid, u, w):
+    """Return the rows and columns of a table for sweeps that fill in u and w.
+
+    Gains in groups with cap 0 are 0.
+    """
+    n, m, none, all_lines = u.size, w.size, np.int64(0), np.empty(0, np.int32)
+    gains, by_col, start = np.empty(n * m), np.empty(n * m), np.empty(m + 1, np.int64)
+    for c in range(m + 1):
+        start[c] = c * n
+    for top in range(0, n, TRANSPOSED_ROWS):
+        end = min(top + TRANSPOSED_ROWS, n)
+        for r in range(top, end):
+            row = gains[r * m : (r + 1) * m]
+            nudged_gains(candidates, grid, r, row)
+            for c in range(m):
+                row[c] = row[c] if caps.rows[r] > 0 and caps.cols[c] > 0 else 0.0
+        for c in range(m):
+            for r in range(top, end):
+                by_col[c * n + r] = gains[r * m + c]
+    return (
+        Side(candidates.start, all_lines, gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
+        Side(start, all_lines, by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
+    )
 
 
 @kernel
@@ -161,10 +197,13 @@ def solve_small(candidates, caps, steps, mask, u, w):
     # With equal gains first prices need the hash to tell entries apart.
     has_ties = not candidates.dense or has_equal(candidates.values, m)
     nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
-    listed, rows, cols = list_lines(candidates, caps, nudged, size)
-    most = Counts(caps.rows, caps.cols, min(caps.total, fits))
-    price = first_guess(listed, rows, cols, most, u, w)
-    prices, bits, pivots = Prices(u, w, price), np.int64(0), np.int64(0)
+    most, bits, pivots = Counts(caps.rows, caps.cols, min(caps.total, fits)), np.int64(0), 0
+    if MAX_SPARSITY * size >= candidates.values.size and candidates.dense:
+        by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
+    else:
+        listed, rows, cols = list_lines(candidates, caps, nudged, size)
+        by_rows, by_cols = list_sides(listed, rows, cols, caps, u, w)
+    prices = Prices(u, w, first_guess(by_rows, by_cols, most, size))
     if candidates.dense:
         bits = send_directly(
             candidates, caps, grid, prices, most.total, has_ties == yes, mask.reshape((n, m)), pi
@@ -172,6 +211,7 @@ def solve_small(candidates, caps, steps, mask, u, w):
     if bits == 0 and candidates.dense and size > MAX_SIMPLEX_ENTRIES:
         return 0.0, factor, -2
     if bits == 0:
+        listed, rows, cols = list_lines(candidates, caps, nudged, size)
         kept = np.empty(size, np.bool_)
         settle(listed, rows, cols, prices, caps, kept)
         near = move_likely_first(listed, kept, prices)
@@ -179,7 +219,7 @@ def solve_small(candidates, caps, steps, mask, u, w):
         for e in range(size):
             mask[listed.position[e]] = kept[e]
         bits = all_bits(candidates, caps, grid)
-    centre(candidates, caps, grid, mask, pi)
+        centre(candidates, caps, grid, mask, pi)
     return read_prices(pi, bits, u, w), factor, pivots
 
 

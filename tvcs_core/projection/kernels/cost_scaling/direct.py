@@ -152,6 +152,46 @@ def settle_flow(flow, clock, prices, steps, fits, has_ties):
 
 
 @kernel
+def centre(flow):
+    """Move prices of full rows, then of full columns, to the middle of their optimal interval.
+
+    At an end of the interval some gain equals its prices on the grid, and the rounded square may be
+    on their wrong side. The price of a full group that excludes nothing becomes 0.
+    """
+    table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
+    room, cap, lines = flow.room, flow.cap, flow.price.size
+    source, sink = flow.ends[PRICE], flow.ends[PRICE + 1]
+    # A missing arc is below every lower end and, with its sign changed, above every upper end.
+    high = np.empty(lines, np.int64)
+    high[:] = -NO_ARC
+    for c in range(columns, lines):
+        if start[c] < 0:
+            continue
+        line, p = table[start[c] : start[c] + columns], price[c]
+        for r in range(columns):
+            high[r] = min(high[r], p - line[r])
+    for r in range(columns):
+        if start[r] < 0:
+            continue
+        line, prices = table[start[r] : start[r] + lines - columns], price[columns:]
+        low, highs = np.int64(NO_ARC), high[columns:]
+        for c in range(prices.size):
+            low = max(low, line[c] + prices[c])
+        if 0 < cap[r] == room[r]:
+            price[r] = source if low < source else (low + high[r]) >> 1
+        p = price[r]
+        for c in range(prices.size):
+            highs[c] = min(highs[c], p - line[c])
+    for c in range(columns, lines):
+        if start[c] < 0 or cap[c] == 0 or room[c] > 0:
+            continue
+        line, low = table[start[c] : start[c] + columns], np.int64(NO_ARC)
+        for r in range(columns):
+            low = max(low, line[r] + price[r])
+        price[c] = sink if high[c] > sink else (low + high[c]) >> 1
+
+
+@kernel
 def break_ties(flow, clock, keys, mask):
     """Replace an optimal support by the one with the best hashes; False if it is not found."""
     size = MAX_TIGHT_PER_NODE * (mask.shape[0] + mask.shape[1] + 2)
@@ -188,6 +228,7 @@ def send_directly(candidates, caps, grid, prices, fits, has_ties, mask, pi):
     found = is_only_best(flow, np.empty(size, np.int64), np.empty(size, np.int64))
     if found < 0:
         return none
+    centre(flow)
     table, start, columns = flow.table, flow.start, flow.columns
     for c in range(m):
         line = table[start[columns + c] : start[columns + c] + n]
