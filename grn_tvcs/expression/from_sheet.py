@@ -143,7 +143,8 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
     sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
     columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
     if not has_time:
-        refuse_times(columns, values)
+        if sheet.grid.may_hold_times:
+            refuse_times(columns, values)
         if sample is not None:
             warn_of_times(sheet.path, sheet.cells(sample))
     is_gene = genes_by_numbers(columns, values, has_time=has_time)

@@ -34,10 +34,13 @@ class Grid:
         Their name in errors.
     heads
         The names of the columns.
+    may_hold_times
+        Whether a column without a role may be the time; False where all are genes.
     """
 
     path: str
     heads: Sequence[str]
+    may_hold_times = True
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row."""
