@@ -120,7 +120,6 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.check_rectangle()
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
     if has_time:

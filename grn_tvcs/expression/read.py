@@ -173,7 +173,7 @@ def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Ro
     options.refuse_except(OF_TABLES, "a table, but for .h5ad files alone")
     from_file = None
     if isinstance(options.samples, str | Path):
-        from_file = open_sheet(options.samples, options.samples_sheet)
+        from_file = open_sheet(options.samples, options.samples_sheet, "samples_sheet")
     elif options.samples is not None:
         raise TypeError(
             f"samples must be a path beside a file, found {describe_value(options.samples)}"

@@ -127,13 +127,14 @@ def expression_of_cells(
     share = cells.weights / size[point]
     mean = sparse.csr_array((share, (point, cells.cell)), shape=(len(size), levels.shape[0]))
     found = expression_of_levels(path, genes, mean @ levels, facts, options)
+    found = replace(found, cells=None if (size == 1).all() else size)
     if len(size) == len(point):
-        return replace(found, cells=None if (size == 1).all() else size)
+        return found
     note = (
         f"{len(point)} cells were averaged to {len(size)} samples, one for each time of a series."
     )
     scale, why = counts_before_averaging(levels)
-    return replace(found, notes=(note, *found.notes), scale=scale, guessed_from=why, cells=size)
+    return replace(found, notes=(note, *found.notes), scale=scale, guessed_from=why)
 
 
 def expression_of_levels(
