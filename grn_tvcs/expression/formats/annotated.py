@@ -37,6 +37,7 @@ from tvcs_core import DataError
 from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.errors import Remedies
+from tvcs_core.files.frames import texts_of_values
 
 RAW = "raw"
 PEEKED = 20  # samples of a layer that tell whether it holds counts
@@ -254,7 +255,7 @@ class _Obs(Grid):
     def column(self, j: int) -> Sequence[str]:
         """Return a column as text, empty for missing values."""
         values = self._data.values("obs", self.heads[j])
-        return ["" if value is None or value != value else str(value) for value in values]
+        return texts_of_values(values, [not (v is None or v != v) for v in values])
 
     def error(
         self,

@@ -19,7 +19,7 @@ from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import DELIMITERS, Table, is_number, read_table
+from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins

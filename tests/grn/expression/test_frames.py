@@ -184,7 +184,7 @@ UNTIMED = TIMED[list(GENES)]
     ("frame", "message"),
     [
         (pd.DataFrame(), "the DataFrame: must have a column for each gene, found none"),
-        (UNTIMED.assign(B=UNTIMED["B"] + 1j), "column 'B': must be a real number, found .*j"),
+        (UNTIMED.assign(B=UNTIMED["B"] + 1j), "column 'B': must be a number, found '.*j"),
         (
             UNTIMED.assign(B=[*UNTIMED["B"].astype(object)[:-1], 2j]),
             f"DataFrame:{len(UNTIMED)}, column 'B': must be a real number, found 2j",
