@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import needs_reading, times_in, times_in_header, unit_notes
+from grn_tvcs.expression.clock import holds_times, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, expression_of_levels
 from grn_tvcs.expression.from_sheet import perturbed_in
@@ -283,16 +283,10 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     return Roles(obs, kinds, series_places(obs, kinds, options), options)
 
 
-def _holds_times(cells: Sequence[str]) -> bool:
-    """Whether cells are times with a unit, such as 0h and 6h; numbers may be of clusters."""
-    different = sorted(set(cells))
-    return any(map(needs_reading, different)) and bool(times_in_header(different))
-
-
 def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> None:
     """Refuse to take samples as at rest if a column is called like a time, or holds times."""
     likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
-    likely = likely or [name for name in used if _holds_times(obs.cells(obs.heads.index(name)))]
+    likely = likely or [name for name in used if holds_times(obs.cells(obs.heads.index(name)))]
     if likely:
         rest = {"ignore": (*data.options.ignore, *likely)}
         raise data.error(
