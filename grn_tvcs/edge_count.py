@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.bins import AUTO, OFF, prepared
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.read import READING, taken
+from grn_tvcs.expression.read import READING, read_with
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.user_warnings import without_warnings
 from grn_tvcs.held_out_series import fold_numbers, held_out_gains, split_for_folds
@@ -233,7 +233,7 @@ def choose_edges(
         If there are fewer than two series that cannot be cut; or as for `infer`.
     """
     reading = {name: options.pop(name) for name in READING if name in options}
-    data = prepared(taken("expression", expression, reading), bins, scale)
+    data = prepared(read_with(expression, reading, "expression"), bins, scale)
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     choice = prepare_search(data, method, rules, rng, steady=steady, prior=prior, **options)

@@ -119,7 +119,6 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
         `wanted` does not choose, or a condition of `wanted` is missing.
     """
     sheet, place = roles.sheet, roles.kinds.index(PART)
-    sheet.grid.check_rectangle()
     cells = sheet.cells(place)
     found = list(dict.fromkeys(cells))
     if "" in found:

@@ -185,6 +185,18 @@ def times_in_header(names: Sequence[str]) -> bool | None:
     return None if is_count else True
 
 
+def holds_times(cells: Sequence[str]) -> bool:
+    """Whether a column holds times with a unit, such as 0h and 6h; numbers may be of clusters.
+
+    Examples
+    --------
+    >>> holds_times(["0h", "6h", ""]), holds_times(["D1", "D2"]), holds_times(["1", "2"])
+    (True, False, False)
+    """
+    different = sorted({cell for cell in cells if cell.lower() not in MARKS})
+    return any(map(needs_reading, different)) and bool(times_in_header(different))
+
+
 def repeats_in_header(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
     """Times and repeats of names such as ``0, 0.1, 0.2, 1, 1.1, 1.2``; None where they are none.
 

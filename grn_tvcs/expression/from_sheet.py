@@ -120,7 +120,6 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.check_rectangle()
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
     if has_time:
@@ -143,7 +142,8 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
     sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
     columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
     if not has_time:
-        refuse_times(columns, values)
+        if sheet.grid.may_hold_times:
+            refuse_times(columns, values)
         if sample is not None:
             warn_of_times(sheet.path, sheet.cells(sample))
     is_gene = genes_by_numbers(columns, values, has_time=has_time)

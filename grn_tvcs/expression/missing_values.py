@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,10 @@ def numbers_with_gaps(
             raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
         cell, row, column = first
-        raise table.error(describe_missing(cell, n_gaps), row, column, [FILL])
+        count = "it is the only value that is missing"
+        count = f"{n_gaps} values are missing" if n_gaps > 1 else count
+        what = f"must be a number, found {quoted(cell)}; {count}: give {_remedies()}"
+        raise table.error(what, row, column, [FILL])
     return values
 
 
@@ -90,12 +93,6 @@ def _remedies() -> str:
     """Return the options that let values be missing."""
     drop, interpolate = (option_words({"missing": one}) for one in ("drop", "interpolate"))
     return f"{drop} or {interpolate}"
-
-
-def describe_missing(cell: str, n: int) -> str:
-    """Describe the first of `n` missing values, which is refused, and the remedies."""
-    count = "it is the only value that is missing" if n == 1 else f"{n} values are missing"
-    return f"must be a number, found {quoted(cell)}; {count}: give {_remedies()}"
 
 
 def gap_notes(
@@ -144,46 +141,32 @@ def _no_number(
         for j, cell in enumerate(row)
         if not ((i, j) in gaps or (is_number(cell) and math.isfinite(float(cell))))
     )
-    heads = [table.rows[0][k] or str(k + 1) for k in columns]
-    what, *ways = describe_word(i, j, heads, lambda k: [row[k] for row in cells])
-    return table.error(what, lines[i], columns[j], remedies=ways)
+    cell, same = cells[i][j], [row[j] for row in cells]
+    kind = "a finite number" if is_number(cell) else "a number"
+    what = f"must be {kind}, found {quoted(cell)}{remedy_of(cell)}"
+    way: dict[str, Any] = {}
+    if len(same) > 1 and not any(is_number(one) or _otherwise(one) for one in same):
+        heads = [table.rows[0][k] or str(k + 1) for k in columns]
+        if _is_long(heads, cells):
+            what += (
+                ": this is a long table, with a row for each gene and sample; make it wide, a row "
+                "for each sample and a column for each gene (R: pivot_wider, pandas: pivot)"
+            )
+        else:
+            way = {"ignore": (heads[j],)}
+            what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
+    return table.error(what, lines[i], columns[j], remedies=[way] if way else ())
 
 
-def describe_word(
-    i: int, j: int, heads: Sequence[str], column: Callable[[int], Sequence[str]]
-) -> tuple[Any, ...]:
-    """Describe a cell that is no finite number, and the options that may read the table.
-
-    Parameters
-    ----------
-    i, j
-        Its place among the columns of numbers.
-    heads
-        Their names, or numbers from 1 where a name is missing.
-    column
-        Returns the cells of one of them.
-    """
-    cells = column(j)
-    kind = "a finite number" if is_number(cells[i]) else "a number"
-    what = f"must be {kind}, found {quoted(cells[i])}{remedy_of(cells[i])}"
-    if len(cells) < 2 or any(is_number(cell) or _otherwise(cell) for cell in cells):
-        return (what,)
-    if len(heads) <= MOST_OF_A_LONG_TABLE and _is_long(heads, column):
-        return (
-            f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
-            "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
-        )
-    way = {"ignore": (heads[j],)}
-    return f"{what}; as no cell is: if the column is no gene, give {option_words(way)}", way
-
-
-def _is_long(heads: Sequence[str], column: Callable[[int], Sequence[str]]) -> bool:
+def _is_long(heads: Sequence[str], cells: list[list[str]]) -> bool:
     """Whether one column repeats names of genes, and one alone holds numbers."""
-    columns = [column(k) for k in range(len(heads))]
-    is_word = [are_words(cells) for cells in columns]
+    if len(heads) > MOST_OF_A_LONG_TABLE:
+        return False
+    columns = list(zip(*cells, strict=True))
+    is_word = [are_words(column) for column in columns]
     return sum(is_word) == len(heads) - 1 and any(
-        is_one and _LISTED_GENES.fullmatch(head) and len(set(cells)) < len(cells)
-        for is_one, head, cells in zip(is_word, heads, columns, strict=True)
+        is_one and _LISTED_GENES.fullmatch(head) and len(set(column)) < len(column)
+        for is_one, head, column in zip(is_word, heads, columns, strict=True)
     )
 
 

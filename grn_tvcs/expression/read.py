@@ -29,8 +29,6 @@ from grn_tvcs.expression.formats.gene_names import named
 from grn_tvcs.expression.formats.geo import (
     is_series_matrix,
     read_series_matrix,
-    sheet_for,
-    with_time,
 )
 from grn_tvcs.expression.formats.h5ad import open_h5ad
 from grn_tvcs.expression.formats.text import open_sheet
@@ -44,15 +42,26 @@ from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.arguments import describe_value, option_name, option_words
 from tvcs_core.files.frames import is_frame
 
-TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
+TAKEN = (
+    "an Expression, a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
+)
 OF_TABLES = (*TAKES, "sheet", "samples_sheet")
 OF_ALL = tuple(field.name for field in fields(Options))
 READING = (*OF_ALL, *(name for name in OF_ARRAYS if name not in OF_ALL))  # of `Expression.of`
 Split = Callable[[Roles], dict[str, Roles]]
 
 
-def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
-    """Return an expression as it is, and read any other data with `words`, the options of reading.
+def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
+    """Return expressions by name as they are, and read all other data with `words`."""
+    is_read = any(not isinstance(data, Expression) for data in given.values())
+    return {
+        name: read_with(data, {} if is_read and isinstance(data, Expression) else words, name)
+        for name, data in given.items()
+    }
+
+
+def read_with(data: Any, words: Mapping[str, Any], name: str = "data") -> Expression:
+    """Read expression with options as words; see `Expression.of`. One that is read already stays.
 
     Raises
     ------
@@ -67,46 +76,62 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
                 f"already: give it to Expression.of(data, {min(words)}=...)"
             )
         return data
-    try:
-        return Expression.of(data, **words)
-    except (TypeError, ValueError) as error:
-        of_data = str(error).removeprefix("data must ").replace(TAKEN, f"an Expression, or {TAKEN}")
-        if type(error) in (TypeError, ValueError) and of_data != str(error):
-            raise type(error)(f"{name} must {of_data}") from None
-        raise
-
-
-def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
-    """Return expressions by name as they are, and read all other data with `words`."""
-    is_read = any(not isinstance(data, Expression) for data in given.values())
-    return {
-        name: taken(name, data, {} if is_read and isinstance(data, Expression) else words)
-        for name, data in given.items()
-    }
-
-
-def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
-    """Read expression with options as words, an array too; see `Expression.of`."""
     if is_array(data):
-        data, words = as_frame(data, words)
-    elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
+        data, words = as_frame(data, words, name)
+    elif strange := [word for word in OF_ARRAYS if word in words and word not in OF_ALL]:
         raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
-    return read(data, Options.of(**words))
+    return read(data, Options.of(**words), name)
 
 
-def read(data: Any, options: Options) -> Expression:
+def read(data: Any, options: Options, name: str = "data") -> Expression:
     """Read expression from any source; see `Expression.of`."""
     if isinstance(data, str) and "\n" in data:
         raise TypeError(
-            f"data must be {TAKEN}, found text of several lines: write it to a file, or give "
+            f"{name} must be {TAKEN}, found text of several lines: write it to a file, or give "
             "pandas.read_csv(io.StringIO(data))"
         )
     if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
         return join_files(data, [read(path, options) for path in data])
-    if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
-        return _named(read_beeline(data, options), options)
-    [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
+    [found] = read_parts(data, options, None, lambda roles: {"": roles}, name).values()
     return found
+
+
+def read_parts(
+    data: Any, options: Options, column: str | None, split: Split, name: str = "data"
+) -> dict[str, Expression]:
+    """Read the parts of a table by a column of its samples, from any source.
+
+    Parameters
+    ----------
+    data, options
+        As for `read`.
+    column
+        The column of the table, of its sheet of samples or of ``obs``; a row, where genes stand in
+        rows. None for pseudotimes, which have none.
+    split
+        It names the parts of the samples, whose column is of the kind `PART`.
+    name
+        The argument that `data` are.
+    """
+    path = Path(data) if isinstance(data, str | Path) else None
+    if path is not None and path.suffix.lower() == ".h5ad":
+        with open_h5ad(data, options) as file:
+            parts = _of_annotated(file, column, split)
+    elif path is not None and options.pseudotime is not None:
+        parts = {"": read_beeline(data, options)}
+    elif is_anndata(data):
+        parts = _of_annotated(in_memory(data, options), column, split)
+    elif path is not None or is_frame(data):
+        if path is None:
+            sheet = sheet_of_frame(data, options, column)
+        else:
+            sheet, options = _open(data, options)
+        parts = {p: expression_in(of) for p, of in split(roles_of(sheet, options, column)).items()}
+    else:
+        raise TypeError(f"{name} must be {TAKEN}, found {describe_value(data)}{_join(data)}")
+    if options.gene_names is None:
+        return parts
+    return {part: named(found, options.gene_names) for part, found in parts.items()}
 
 
 def _join(data: Any) -> str:
@@ -118,77 +143,26 @@ def _join(data: Any) -> str:
     return f" of DataFrames: if each is a series, give pandas.concat({by_name}, names=['series'])"
 
 
-def read_parts(
-    data: Any, options: Options, column: str | None, split: Split
-) -> dict[str, Expression]:
-    """Read the parts of a table by a column of its samples, from any source but pseudotimes.
-
-    Parameters
-    ----------
-    data, options
-        As for `read`.
-    column
-        The column of the table, of its sheet of samples or of ``obs``; a row, where genes stand in
-        rows.
-    split
-        It names the parts of the samples, whose column is of the kind `PART`.
-    """
-    parts = _read_parts(data, options, column, split)
-    return {name: _named(part, options) for name, part in parts.items()}
-
-
-def _named(expression: Expression, options: Options) -> Expression:
-    """Call genes as a file of names does, if there is one."""
-    return expression if options.gene_names is None else named(expression, options.gene_names)
-
-
-def _read_parts(
-    data: Any, options: Options, column: str | None, split: Split
-) -> dict[str, Expression]:
-    if isinstance(data, str | Path) and _is_h5ad(data):
-        with open_h5ad(data, options) as file:
-            return _of_annotated(file, column, split)
-    if is_anndata(data):
-        return _of_annotated(in_memory(data, options), column, split)
-    if isinstance(data, str | Path):
-        roles = _roles_of_file(data, options, column)
-    elif is_frame(data):
-        roles = roles_of(sheet_of_frame(data, options, column), options, column)
-    else:
-        raise TypeError(f"data must be {TAKEN}, found {describe_value(data)}{_join(data)}")
-    return {name: expression_in(part) for name, part in split(roles).items()}
-
-
-def _is_h5ad(path: str | Path) -> bool:
-    return Path(path).suffix.lower() == ".h5ad"
-
-
 def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str, Expression]:
     parts = split(roles_of_obs(data, column))
     return {name: expression_of(data, part) for name, part in parts.items()}
 
 
-def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Roles:
-    """Open a table in the format of its first bytes, and judge its columns."""
+def _open(path: str | Path, options: Options) -> tuple[Sheet, Options]:
+    """Open a table in the format of its first bytes, with the sheet of its samples beside it."""
     options.refuse_except(OF_TABLES, "a table, but for .h5ad files alone")
-    from_file = None
-    if isinstance(options.samples, str | Path):
-        from_file = open_sheet(options.samples, options.samples_sheet)
-    elif options.samples is not None:
+    if options.sheet is None and is_series_matrix(path):
+        sheet, options = read_series_matrix(path), replace(options, genes_in_rows=True)
+    else:
+        sheet = open_sheet(path, options.sheet)
+    if options.samples is None:
+        return sheet, options
+    if not isinstance(options.samples, str | Path):
         raise TypeError(
             f"samples must be a path beside a file, found {describe_value(options.samples)}"
         )
-    if options.sheet is None and is_series_matrix(path):
-        sheet = read_series_matrix(path)
-        options = replace(options, genes_in_rows=True)
-        if from_file is None and sheet.sample_sheet is not None:
-            roles = roles_of(sheet, with_time(options, sheet.sample_sheet), column)
-            return replace(roles, own_remedy=f"give {sheet_for(sheet.sample_sheet, 'replicate')}")
-    else:
-        sheet = open_sheet(path, options.sheet)
-    return roles_of(
-        sheet if from_file is None else replace(sheet, sample_sheet=from_file), options, column
-    )
+    samples = open_sheet(options.samples, options.samples_sheet, "samples_sheet")
+    return replace(sheet, sample_sheet=samples), options
 
 
 def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:

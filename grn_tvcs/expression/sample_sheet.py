@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grn_tvcs.expression.clock import times_in
+from grn_tvcs.expression.clock import holds_times, read_times, times_in
 from grn_tvcs.expression.expression import describe_repeated, repeated
 from grn_tvcs.expression.formats.inferelator import with_times
 from grn_tvcs.expression.genes_in_rows import kept_among, of_samples, without
@@ -15,11 +15,11 @@ from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
 from grn_tvcs.expression.judge.roles import (
     FACT,
     LABELS,
-    SEPARATE,
     Roles,
     kind_of_gene,
     kinds_of,
     series_places,
+    take,
 )
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
@@ -62,7 +62,8 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
         or a gene has the name of a column of the sheet.
     """
     levels.check_names()
-    samples.check_names()
+    if not len(samples):
+        raise samples.error("must have samples below the first row, found none", HEAD)
     levels = whole = without(levels, _of_levels(levels, samples, options.ignore))
     samples = with_times(samples)
     _refuse_other_way(levels, samples, genes_in_rows=options.genes_in_rows)
@@ -91,7 +92,7 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
     )
     options = replace(kept_among(options, whole, made), ignore=())
     of_genes = [kind_of_gene(g) if g.lower() in kept else g.lower() for g in genes]
-    return Roles(made, [*kinds, *of_genes], labels, options, SEPARATE)
+    return Roles(made, [*kinds, *of_genes], labels, options)
 
 
 def rows_by_name(sheet: Sheet, kind: str) -> dict[str, int]:
@@ -194,20 +195,28 @@ def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | N
     """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if samples.find(n) is not None)
     kinds = kinds_of(samples, replace(options, ignore=here, keep=()), part, has_index=False)
+    if options.time_column is None and "time" in kinds:
+        is_constant = len(set(samples.cells(kinds.index("time")))) == 1
+        if is_constant and len(others := _of_times(samples, kinds)) == 1:
+            take(samples, kinds, "time", samples.heads[others[0]])
     for label, found in (
         ("sample", _of_samples(samples, kinds, rows)),
-        ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
+        ("time", _of_times(samples, kinds)),
     ):
         if label not in kinds and len(found) == 1:
             kinds[found[0]] = label
         if kinds.count(label) != 1:
             option = f"{label}_column"
             likely = [samples.heads[j] for j in found]
-            names = "; where none holds names of samples, put them in a first column"
+            more = {
+                "sample": "; where none holds names of samples, put them in a first column",
+                "time": ", or a sheet with a column time, empty in steady state: "
+                f"{option_words({'samples': 'SHEET'})}",
+            }
             raise samples.error(
                 f"must have one column {label}, found {joined(samples.heads)}; give "
                 f"{option_words({option: likely[0] if likely else 'NAME'})}"
-                f"{names if label == 'sample' and not likely else ''}",
+                f"{more[label] if not likely else ''}",
                 HEAD,
                 remedies=[{option: name} for name in likely],
             )
@@ -222,6 +231,16 @@ def _of_samples(samples: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> l
         bare = set(map(_bare, rows))
         found = [j for j in free if all(_bare(cell) in bare for cell in samples.cells(j))]
     return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
+
+
+def _of_times(samples: Sheet, kinds: Sequence[str]) -> list[int]:
+    """Return columns that may hold the times: one that is called so, or has units in its cells."""
+    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
+    called = [j for j in free if CLOCK.fullmatch(kinds[j])]
+    if len(called) > 1:  # not those that are the same in all samples, and no words
+        differ = [j for j in called if len(set(samples.cells(j))) > 1]
+        called = [j for j in differ if read_times(samples.cells(j)) is not None] or called
+    return called or [j for j in free if holds_times(samples.cells(j))]
 
 
 def _twice_in_a_series(

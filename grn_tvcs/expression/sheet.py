@@ -34,10 +34,13 @@ class Grid:
         Their name in errors.
     heads
         The names of the columns.
+    may_hold_times
+        Whether a column without a role may be the time; False where all are genes.
     """
 
     path: str
     heads: Sequence[str]
+    may_hold_times = True
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row."""
@@ -64,9 +67,6 @@ class Grid:
         name = self.heads[column] if column is not None and column >= 0 else None
         return DataError(what, path=self.path, line=row or None, column=name, remedies=remedies)
 
-    def check_rectangle(self) -> None:
-        """Refuse rows with more or fewer cells than the names, as a text may have."""
-
 
 class Text(Grid):
     """The grid of a text or a workbook."""
@@ -84,7 +84,7 @@ class Text(Grid):
     def column(self, j: int) -> Sequence[str]:
         """Return the cells of a column, without its name."""
         if j not in self._known:
-            self._known[j] = [row[j] if j < len(row) else "" for row in self.table.rows[1:]]
+            self._known[j] = [row[j] for row in self.table.rows[1:]]
         return self._known[j]
 
     def numbers(
@@ -102,10 +102,6 @@ class Text(Grid):
     ) -> DataError:
         """Make an error that names line and column."""
         return self.table.error(what, row, column, remedies)
-
-    def check_rectangle(self) -> None:
-        """Refuse rows with more or fewer cells than the names."""
-        self.table.check_rectangle()
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,8 @@ class Sheet:
 
     @classmethod
     def of(cls, table: Table) -> Sheet:
-        """Make a sheet of a text, whose first row names the columns."""
+        """Make a sheet of a text, whose first row names the columns; all rows have its width."""
+        table.check_rectangle()
         columns = [Column(name, j) for j, name in enumerate(table.rows[0])]
         breaks = frozenset(i for i, is_one in enumerate(table.after_blank) if is_one)
         return cls(Text(table), columns, range(1, len(table.rows)), breaks=breaks)
@@ -312,8 +309,7 @@ class Sheet:
         return Sheet(self.grid, [heads, *columns], rows, not self.is_turned)
 
     def check_names(self) -> None:
-        """Refuse a table that is no rectangle, or has names alone."""
-        self.grid.check_rectangle()
+        """Refuse a table that has names alone."""
         if not len(self.rows) or len(self.columns) < 2:
             raise self.error("must have a first row and a first column of names, and cells", HEAD)
 

@@ -117,7 +117,7 @@ def infer(
         to be simulated (``calibrate``) with fewer than six steps and steady-state samples.
     """
     from grn_tvcs.expression.bins import prepared
-    from grn_tvcs.expression.read import READING, taken
+    from grn_tvcs.expression.read import READING, read_with
     from grn_tvcs.inference.finish import finished
     from grn_tvcs.inference.inputs import inputs_of
     from grn_tvcs.network.provenance import Provenance
@@ -134,7 +134,7 @@ def infer(
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
-    expression = taken("expression", expression, reading)
+    expression = read_with(expression, reading, "expression")
     expression = prepared(expression, bins, scale)
     calibrates = bool(options.get("calibrate"))
     inputs = inputs_of(expression, method, rules, steady, prior, calibrates=calibrates)

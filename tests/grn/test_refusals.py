@@ -81,7 +81,7 @@ def test_an_array_that_is_no_expression(data, words, error, message):
 def test_the_argument_that_is_refused_is_named_as_the_caller_names_it():
     with pytest.raises(ValueError, match=r"^expression must have two dimensions.*found \(3,\)"):
         infer(np.ones(3), gene_names=NAMES)
-    with pytest.raises(TypeError, match=r"^expression must be an Expression, or .*, found 3"):
+    with pytest.raises(TypeError, match=r"^expression must be an Expression, .*, found 3"):
         infer(3)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -39,8 +40,7 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
     """Return the cells of a DataFrame as text; errors count its rows from 1.
 
     Levels of the index are columns, before the others, unless they are numbers without a name. A
-    missing value is an empty cell. A column of floats that are all whole is one of integers, as
-    pandas makes it one of floats where a value is missing.
+    missing value is an empty cell; see `texts_of`.
 
     Raises
     ------
@@ -64,14 +64,21 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
     names = ["" if one.name is None else str(one.name).strip() for one in columns]
     if not names:
         raise DataError("must have a column, found none", path=FRAME)
-    rows = [names, *map(list, zip(*map(_texts, columns), strict=True))]
+    rows = [names, *map(list, zip(*map(texts_of, columns), strict=True))]
     return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
 
 
-def _texts(column: pd.Series) -> list[str]:
-    """Return the cells of a column as text."""
-    known = column.notna()
-    if column.dtype.kind == "f" and all(value.is_integer() for value in column[known].tolist()):
-        column = column.where(known, 0.0).astype(object).map(int)
-    cells = zip(column.tolist(), known.tolist(), strict=True)
-    return [str(value).strip() if is_known else "" for value, is_known in cells]
+def texts_of(column: pd.Series | pd.Index) -> list[str]:
+    """Return the cells of a column or an index as text, empty for a missing value.
+
+    Floats that are all whole are written as integers: pandas makes these floats where one misses.
+    """
+    return texts_of_values(column.tolist(), column.notna().tolist())
+
+
+def texts_of_values(values: Sequence[Any], is_known: Sequence[bool]) -> list[str]:
+    """Return values of a column as text; see `texts_of`."""
+    known = [value for value, is_one in zip(values, is_known, strict=True) if is_one]
+    is_whole = all(isinstance(value, float) and value.is_integer() for value in known)
+    texts = iter(str(int(value) if is_whole else value).strip() for value in known)
+    return [next(texts) if is_one else "" for is_one in is_known]

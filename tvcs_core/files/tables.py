@@ -106,7 +106,7 @@ class Table:
                 remedy = "quote a cell that holds the mark between cells"
                 if self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
-                elif i == 1 and width < len(row):
+                elif i <= 2 and width < len(row):
                     remedy = "delete the lines above the column names"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i

@@ -16,14 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import needs_reading, times_in, times_in_header, unit_notes
+from grn_tvcs.expression.clock import holds_times, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
-from grn_tvcs.expression.formats.cells import (
-    Cells,
-    expression_at_rest,
-    expression_of_cells,
-    points_of,
-)
+from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, expression_of_levels
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import (
@@ -42,6 +37,7 @@ from tvcs_core import DataError
 from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.errors import Remedies
+from tvcs_core.files.frames import texts_of_values
 
 RAW = "raw"
 PEEKED = 20  # samples of a layer that tell whether it holds counts
@@ -259,7 +255,7 @@ class _Obs(Grid):
     def column(self, j: int) -> Sequence[str]:
         """Return a column as text, empty for missing values."""
         values = self._data.values("obs", self.heads[j])
-        return ["" if value is None or value != value else str(value) for value in values]
+        return texts_of_values(values, [not (v is None or v != v) for v in values])
 
     def error(
         self,
@@ -287,16 +283,10 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     return Roles(obs, kinds, series_places(obs, kinds, options), options)
 
 
-def _holds_times(cells: Sequence[str]) -> bool:
-    """Whether cells are times with a unit, such as 0h and 6h; numbers may be of clusters."""
-    different = sorted(set(cells))
-    return any(map(needs_reading, different)) and bool(times_in_header(different))
-
-
 def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> None:
     """Refuse to take samples as at rest if a column is called like a time, or holds times."""
     likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
-    likely = likely or [name for name in used if _holds_times(obs.cells(obs.heads.index(name)))]
+    likely = likely or [name for name in used if holds_times(obs.cells(obs.heads.index(name)))]
     if likely:
         rest = {"ignore": (*data.options.ignore, *likely)}
         raise data.error(
@@ -309,37 +299,37 @@ def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> No
 
 def expression_of(data: Annotated, roles: Roles) -> Expression:
     """Return the expression of those samples that `roles` has, all or a part."""
+    row = np.array(roles.sheet.rows, dtype=int) - 1
     if "time" not in roles.kinds:
-        genes, levels = data.whole
-        options = replace(data.options, ignore=_ignored(data, genes))
-        rows = np.array(roles.sheet.rows, dtype=int) - 1
-        notes = ("No column of obs is a time, so all samples were taken as at rest.",)
-        return expression_at_rest(data.path, genes, levels[rows], options, notes)
+        return _at_rest(data, row)
     times, unit = _times(roles)
-    is_in = ~np.isnan(times)
     samples = Samples(roles, times)
-    names = by_columns(samples)
-    place = {name: k for k, name in enumerate(dict.fromkeys(names.values()))}
-    number = np.array([place[name] for name in names.values()])
-    cell = np.array(roles.sheet.rows)[is_in] - 1
-    cells = Cells(cell, number, times[is_in], np.ones(len(number)), list(place))
-    points = points_of(cells)
-    if len(points.size) < len(number):
+    name_of = by_columns(samples)
+    place = {name: k for k, name in enumerate(dict.fromkeys(name_of.values()))}
+    series = np.array([place[name] for name in name_of.values()])
+    is_in, on = ~np.isnan(times), perturbed_in(samples)
+    cells = Cells(
+        row[is_in], series, times[is_in], np.ones(len(series)), list(place),
+        None if on is None else on[is_in],
+    )  # fmt: skip
+    genes, levels = data.whole
+    found = expression_of_cells(data.path, genes, levels, cells, _of_genes(data, genes))
+    if found.cells is not None:
         warn_user(
-            f"{data.path}: averaged {len(number)} samples to {len(points.size)}, one for each "
+            f"{data.path}: averaged {len(series)} samples to {len(found.times)}, one for each "
             "time of a series"
         )
-    on = perturbed_in(samples)
+    return replace(found, notes=(*found.notes, *unit_notes(unit)))
+
+
+def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
+    names = data.values("obs", None)
     genes, levels = data.whole
-    return expression_of_cells(
-        data.path,
-        genes,
-        levels,
-        cells,
-        replace(data.options, ignore=_ignored(data, genes)),
-        perturbed=None if on is None else _of_points(on[is_in], points.point, data),
-        notes=unit_notes(unit),
-    )
+    samples = {"sample": [str(names[i]) for i in row]}
+    options = _of_genes(data, genes)
+    found = expression_of_levels(data.path, genes, levels[row], samples, options)
+    note = "No column of obs is a time, so all samples were taken as at rest."
+    return replace(found, notes=(note,))
 
 
 def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
@@ -367,20 +357,11 @@ def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
     return times, unit
 
 
-def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
-    """Names of genes that are to be left out; others are of columns of ``obs``."""
+def _of_genes(data: Annotated, genes: Sequence[str]) -> Options:
+    """Return the options for genes: other names to ignore are of columns of ``obs``."""
     columns = {name.lower() for name in data.columns("obs")}
-    wanted = tuple(name for name in data.options.ignore if name.lower() not in columns)
+    wanted = [name for name in data.options.ignore if name.lower() not in columns]
     if strangers := sorted(set(wanted) - set(genes)):
         known, kind = [*data.columns("obs"), *genes], "neither a column of obs nor a gene"
         raise unknown_name(data.path, kind, strangers[0], "ignore", known)
-    return wanted
-
-
-def _of_points(
-    on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated
-) -> NDArray[np.bool_]:
-    share = np.bincount(point, weights=on) / np.bincount(point)
-    if not np.isin(share, (0.0, 1.0)).all():
-        raise data.error("samples of one time and series must agree in it", "perturbed")
-    return np.asarray(share == 1.0)
+    return replace(data.options, ignore=wanted)

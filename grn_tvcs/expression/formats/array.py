@@ -25,7 +25,7 @@ def is_array(data: Any) -> bool:
     return isinstance(data, np.ndarray) or sparse.issparse(data)
 
 
-def as_frame(data: Any, words: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def as_frame(data: Any, words: Mapping[str, Any], name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Make a DataFrame of an array, and the options with which it is read.
 
     Parameters
@@ -35,19 +35,21 @@ def as_frame(data: Any, words: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[st
     words
         `gene_names`, the names of the columns; perhaps `times`, NaN for a sample at rest, and
         `series`, a name for each sample; and options of reading.
+    name
+        The argument that `data` are.
     """
     import pandas as pd
 
     given = dict(words)
     names, times, series = (given.pop(name, None) for name in OF_ARRAYS)
-    levels = array_of("data", data.toarray() if sparse.issparse(data) else data, np.float64)
+    levels = array_of(name, data.toarray() if sparse.issparse(data) else data, np.float64)
     if levels.ndim != 2:
-        raise ValueError(f"data must have two dimensions, samples x genes, found {levels.shape}")
+        raise ValueError(f"{name} must have two dimensions, samples x genes, found {levels.shape}")
     if names is None:
         raise TypeError("an array has no names of genes: give gene_names=[...], one per column")
     genes = names_of("gene_names", names)
     if len(genes) != levels.shape[1]:
-        turned = "; give data.T if genes stand in rows" if len(genes) == len(levels) else ""
+        turned = f"; give {name}.T if genes stand in rows" if len(genes) == len(levels) else ""
         raise ValueError(
             f"gene_names must name each of the {levels.shape[1]} columns, found {len(genes)} "
             f"names{turned}"

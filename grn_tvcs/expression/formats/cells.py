@@ -1,9 +1,14 @@
-"""Single cells, as AnnData and BEELINE have them: those at one time of a series are one sample."""
+"""Single cells, as AnnData and BEELINE have them: a sheet of their means, or of the cells at rest.
+
+Cells at one time of a series are averaged before any level is looked at, so that sparse levels of
+many cells stay sparse.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,16 +16,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.judge.genes import (
-    genes_by_name,
-    genes_by_numbers,
-    refuse_results,
-    warn_of_names,
-)
-from grn_tvcs.expression.judge.names import Names
-from grn_tvcs.expression.judge.samples import warn_of_samples
+from grn_tvcs.expression.from_sheet import expression_in
+from grn_tvcs.expression.judge.roles import Roles, kind_of_gene
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.scales import counts_before_averaging
+from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from tvcs_core import DataError
 from tvcs_core.files.display import unquoted
 from tvcs_core.files.input_size import refuse_cells
@@ -43,6 +43,8 @@ class Cells(NamedTuple):
         Of each, finite and above 0.
     names
         Of the series.
+    perturbed
+        Whether a perturbation was on in each; None where that is not known.
     """
 
     cell: Sequence[int] | NDArray[np.int64]
@@ -50,45 +52,46 @@ class Cells(NamedTuple):
     times: Values
     weights: Values
     names: Sequence[str]
+    perturbed: NDArray[np.bool_] | None = None
 
 
-class Points(NamedTuple):
-    """Times of series at which cells stand.
+class Matrix(Grid):
+    """The grid of finite levels, dense or sparse; (samples, genes)."""
 
-    Attributes
-    ----------
-    series, times
-        Of each point, sorted.
-    point
-        The point of each cell that stands somewhere.
-    size
-        How many cells stand at each, or the sum of their weights.
-    """
+    may_hold_times = False
 
-    series: NDArray[np.int64]
-    times: Values
-    point: NDArray[np.int64]
-    size: Values
+    def __init__(self, path: str, genes: Sequence[str], levels: Any) -> None:
+        refuse_cells(path, levels.shape[0], len(genes), BYTES_OF_A_LEVEL)
+        self.path = path
+        self.heads = genes
+        self._levels = levels
 
+    def row(self, i: int) -> Sequence[str]:
+        """Return the levels of a sample as text."""
+        return list(map(repr, self.numbers([i], range(len(self.heads)))[0].tolist()))
 
-def points_of(cells: Cells) -> Points:
-    """Find the times of series at which cells stand."""
-    keys = np.stack([cells.series.astype(np.float64), cells.times], axis=1)
-    found, point = np.unique(keys, axis=0, return_inverse=True)
-    point = point.reshape(-1)
-    size = np.bincount(point, weights=cells.weights, minlength=len(found)).astype(np.float64)
-    return Points(found[:, 0].astype(np.int64), found[:, 1], point, size)
+    def column(self, j: int) -> Sequence[str]:
+        """Return the levels of a gene as text."""
+        rows = range(1, self._levels.shape[0] + 1)
+        return list(map(repr, self.numbers(rows, [j])[:, 0].tolist()))
+
+    def numbers(
+        self,
+        rows: Sequence[int],
+        columns: Sequence[int],
+        *,
+        refuse: bool = True,
+        marks: Collection[str] = (),
+    ) -> Values:
+        """Return levels, of which none is missing."""
+        values = self._levels[:, np.array(columns, dtype=int)]
+        if len(rows) < values.shape[0]:
+            values = values[np.array(rows, dtype=int) - 1]
+        return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
 def expression_of_cells(
-    path: str,
-    genes: Sequence[str],
-    levels: Any,
-    cells: Cells,
-    options: Options,
-    *,
-    perturbed: NDArray[np.bool_] | None = None,
-    notes: tuple[str, ...] = (),
+    path: str, genes: Sequence[str], levels: Any, cells: Cells, options: Options
 ) -> Expression:
     """Average the cells at one time of a series, and make expression of the means.
 
@@ -99,71 +102,53 @@ def expression_of_cells(
     genes, levels
         Names of the columns, all different, and finite levels, dense or sparse; (cells, genes).
     cells
-        Names and places of the annotations.
+        Their times and series.
     options
         The options; only ``keep`` and ``ignore``, for names of genes, are used.
-    perturbed
-        Whether a perturbation was on at each point; None where that is not known.
-    notes
-        Further notes.
     """
-    points = points_of(cells)
-    n, n_cells = len(points.size), len(cells.cell)
-    refuse_cells(path, n, len(genes), BYTES_OF_A_LEVEL)
-    series = [cells.names[k] for k in points.series]
-    if alone := [name for name, size in Counter(series).items() if size < 2]:
+    keys = np.stack([cells.series.astype(np.float64), cells.times], axis=1)
+    points, point = np.unique(keys, axis=0, return_inverse=True)
+    point = point.reshape(-1)
+    size = np.bincount(point, weights=cells.weights).astype(np.float64)
+    series = [cells.names[int(k)] for k in points[:, 0]]
+    if alone := [name for name, n in Counter(series).items() if n < 2]:
         raise DataError(
             f"a series must have at least 2 time points, but series {unquoted(alone[0])} has 1: "
             "leave its samples out, by an empty time or before they are written",
             path=path,
         )
-    shares = cells.weights / points.size[points.point]
-    mean = sparse.csr_array((shares, (points.point, cells.cell)), shape=(n, levels.shape[0]))
-    names, values = _judged(path, genes, mean @ levels, options, has_time=True)
-    scale = why = None
-    if n < n_cells:
-        scale, why = counts_before_averaging(levels)
-        averaged = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
-        notes = (averaged, *notes)
-    return Expression(
-        values,
-        points.times,
-        tuple(series),
-        names,
-        perturbed,
-        notes,
-        scale=scale,
-        guessed_from=why,
-        cells=None if (points.size == 1).all() else points.size,
+    facts = {"time": list(map(repr, points[:, 1].tolist())), "series": series}
+    if cells.perturbed is not None:
+        on = np.bincount(point, weights=cells.perturbed) / np.bincount(point)
+        if not np.isin(on, (0.0, 1.0)).all():
+            what = "samples of one time and series must agree in it"
+            raise DataError(what, path=path, column="perturbed")
+        facts["perturbed"] = [f"{flag:.0f}" for flag in on]
+    share = cells.weights / size[point]
+    mean = sparse.csr_array((share, (point, cells.cell)), shape=(len(size), levels.shape[0]))
+    found = expression_of_levels(path, genes, mean @ levels, facts, options)
+    found = replace(found, cells=None if (size == 1).all() else size)
+    if len(size) == len(point):
+        return found
+    note = (
+        f"{len(point)} cells were averaged to {len(size)} samples, one for each time of a series."
     )
+    scale, why = counts_before_averaging(levels)
+    return replace(found, notes=(note, *found.notes), scale=scale, guessed_from=why)
 
 
-def expression_at_rest(
-    path: str, genes: Sequence[str], levels: Any, options: Options, notes: tuple[str, ...]
+def expression_of_levels(
+    path: str,
+    genes: Sequence[str],
+    levels: Any,
+    facts: Mapping[str, Sequence[str]],
+    options: Options,
 ) -> Expression:
-    """Make expression of cells or samples without times: each is a steady-state sample."""
-    refuse_cells(path, levels.shape[0], len(genes), BYTES_OF_A_LEVEL)
-    names, values = _judged(path, genes, levels, options, has_time=False)
-    none = np.empty((0, len(names)))
-    return Expression(none, np.empty(0), (), names, notes=notes, steady_values=values)
-
-
-def _judged(
-    path: str, genes: Sequence[str], levels: Any, options: Options, *, has_time: bool
-) -> tuple[tuple[str, ...], Values]:
-    """Return the columns that are genes and their levels; (samples, genes)."""
-    values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
-    kept = np.flatnonzero([gene not in options.ignore for gene in genes])
-
-    def columns() -> Names:
-        return Names(path, [genes[j] for j in kept.tolist()], options.keep)
-
-    refuse_results(columns())
-    kept = kept[genes_by_name(columns(), has_time=has_time)]
-    if not kept.size:
-        raise DataError("must have a column for each gene, found none", path=path)
-    kept = kept[genes_by_numbers(columns(), values[:, kept], has_time=has_time)]
-    values = values[:, kept]
-    warn_of_names(path, columns().names)
-    warn_of_samples(path, values)
-    return tuple(columns().names), values
+    """Make expression of levels, (samples, genes), and facts of samples: a column of each kind."""
+    kept = [j for j, gene in enumerate(genes) if gene not in options.ignore]
+    columns = [Column(kind, -1, texts) for kind, texts in facts.items()]
+    columns += [Column(genes[j], j) for j in kept]
+    sheet = Sheet(Matrix(path, genes, levels), columns, range(1, levels.shape[0] + 1))
+    kinds = [*facts, *(kind_of_gene(genes[j]) for j in kept)]
+    labels = [kinds.index("series")] if "series" in facts else []
+    return expression_in(Roles(sheet, kinds, labels, Options(keep=options.keep)))

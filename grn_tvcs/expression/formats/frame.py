@@ -14,14 +14,16 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
-from grn_tvcs.expression.missing_values import FILL, describe_missing, describe_word, remedy_of
+from grn_tvcs.expression.missing_values import numbers_with_gaps
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value, option_words
 from tvcs_core.files.display import joined
-from tvcs_core.files.frames import FRAME, is_frame
+from tvcs_core.files.frames import FRAME, is_frame, texts_of
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,60 +47,28 @@ class Frame(Grid):
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row as text."""
-        return _texts(self._frame.iloc[i - 1]) if i else self.heads
+        return texts_of(self._frame.iloc[i - 1]) if i else self.heads
 
     def column(self, j: int) -> Sequence[str]:
         """Return the cells of a column as text."""
-        return _texts(self._frame.iloc[:, j])
+        return texts_of(self._frame.iloc[:, j])
 
     def numbers(
         self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Values:
         """Return numbers; NaN where one is missing, if `refuse` does not refuse that."""
-        values = np.empty((len(rows), len(columns)))
-        places = np.array(rows, dtype=int)
-        for k, j in enumerate(columns):
-            column = self._frame.iloc[places - 1, j]
-            values[:, k], is_word = self._numbers(column, places, j, marks)
-            if is_word.any():
-                raise self._no_number(int(np.argmax(is_word)), k, rows, columns)
-        if (bad := np.argwhere(np.isinf(values))).size:
-            i, k = bad[0].tolist()
-            found = str(values[i, k])
-            what = f"must be a finite number, found {found}{remedy_of(found)}"
-            raise self.error(what, rows[i], columns[k])
-        if refuse and (gaps := np.argwhere(np.isnan(values))).size:
-            i, k = gaps[0].tolist()
-            found = self._frame.iloc[rows[i] - 1, columns[k]]
-            what = describe_missing(found if isinstance(found, str) else "NaN", len(gaps))
-            raise self.error(what, rows[i], columns[k], remedies=[FILL])
-        return values
-
-    def _numbers(
-        self, column: Any, places: NDArray[np.int64], j: int, marks: Collection[str]
-    ) -> tuple[Values, NDArray[np.bool_]]:
-        """Return the numbers of a column, NaN for words, and which words are no marks of gaps."""
-        import pandas as pd
-
-        numbers = pd.to_numeric(column, errors="coerce")
-        if numbers.dtype.kind == "c":
-            i = int(np.argmax(np.imag(numbers) != 0.0))
-            what = f"must be a real number, found {column.iloc[i]}"
-            raise self.error(what, int(places[i]), j)
-        levels: Values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        is_word = (np.isnan(levels) | (column.dtype.kind == "b")) & column.notna().to_numpy()
-        for i in np.flatnonzero(is_word).tolist():
-            is_word[i] = str(column.iloc[i]).strip().lower() not in marks
-        return levels, is_word
-
-    def _no_number(self, i: int, k: int, rows: Sequence[int], columns: Sequence[int]) -> DataError:
-        """Make the error of a cell that is no number."""
-
-        def cells(k: int) -> list[str]:
-            return _texts(self._frame.iloc[np.array(rows, dtype=int) - 1, columns[k]])
-
-        what, *ways = describe_word(i, k, [self.heads[j] for j in columns], cells)
-        return self.error(what, rows[i], columns[k], remedies=ways)
+        part = self._frame.iloc[np.array(rows, dtype=int) - 1, list(columns)]
+        if all(dtype.kind in "iuf" for dtype in part.dtypes):
+            values: Values = part.to_numpy(dtype=np.float64, na_value=np.nan)
+            if not np.isinf(values).any() and not (refuse and np.isnan(values).any()):
+                return values
+        # Cells that are no numbers have one home: they are read as those of a text.
+        texts = [texts_of(part.iloc[:, k]) for k in range(part.shape[1])]
+        cells = ([cell or "NaN" for cell in row] for row in zip(*texts, strict=True))
+        packed = Rows.of([[self.heads[j] for j in columns], *cells])
+        table = Table(self.path, "", packed, [0, *rows], bytes(len(packed)))
+        places, lines = range(len(columns)), range(1, len(packed))
+        return numbers_with_gaps(table, places, lines, refuse=refuse, marks=marks)
 
 
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
@@ -142,15 +112,15 @@ def _of_samples(frame: pd.DataFrame, options: Options) -> Sheet:
     sheet = _sheet(SAMPLES, frame)
     named = [find_place(sheet.heads, name) for name in (options.sample_column, "sample") if name]
     if frame.index.name is not None:
-        return sheet.behind([Column(str(frame.index.name), -1, _texts(frame.index))])
+        return sheet.behind([Column(str(frame.index.name), -1, texts_of(frame.index))])
     if any(place is not None for place in named):
         return sheet
-    return sheet.behind([Column("sample", -1, _texts(frame.index))])
+    return sheet.behind([Column("sample", -1, texts_of(frame.index))])
 
 
 def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
     """Put the names of genes in the first column: the index, unless it only counts them."""
-    name, index = str(frame.index.name or ""), _texts(frame.index.to_flat_index())
+    name, index = str(frame.index.name or ""), texts_of(frame.index.to_flat_index())
     if name or index != list(map(str, range(len(index)))):
         return sheet.behind([Column(name, -1, index)])
     if frame.dtypes.iloc[0].kind == "f":
@@ -171,7 +141,7 @@ def _with_index(
     lower = [name.lower() for name in sheet.heads]
     has_time = options.time_column is not None or "time" in lower
     from_index = [
-        Column(str(name), -1, _texts(index.get_level_values(name)))
+        Column(str(name), -1, texts_of(index.get_level_values(name)))
         for name in index.names
         if name is not None
         and (
@@ -186,7 +156,7 @@ def _with_index(
         place = next((p for n in names if n and (p := sheet.find(n)) is not None), None)
         if place is not None:
             return sheet.without({place}).behind([sheet.columns[place]])
-        from_index = [Column("sample", -1, _texts(index))]
+        from_index = [Column("sample", -1, texts_of(index))]
     return sheet.behind(from_index)
 
 
@@ -242,11 +212,3 @@ def _check_index_of_times(index: pd.Index) -> None:
             f"{FRAME}: its index rises like a time ({start}, ...), and all samples are taken as at "
             "rest; if it is a time, name it so (frame.rename_axis('Time'))"
         )
-
-
-def _texts(values: Any) -> list[str]:
-    """Return a column or an index as text, empty for missing values."""
-    return [
-        "" if is_gap else repr(float(value)) if isinstance(value, float) else str(value)
-        for value, is_gap in zip(values.tolist(), values.isna().tolist(), strict=True)
-    ]

@@ -12,12 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grn_tvcs.expression.clock import read_times
-from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
-from tvcs_core.arguments import option_words
-from tvcs_core.files.display import joined
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import Table, read_table
 
@@ -96,34 +91,3 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
         name = name.strip()
         if is_there and name.lower() != "sample":
             columns.setdefault(name, [""] * len(cells))[i] = value.strip()
-
-
-def with_time(options: Options, samples: Sheet) -> Options:
-    """Find the column of times if none is given: the only one that holds times."""
-    if options.time_column is not None:
-        return options
-    likely = []
-    for j, name in enumerate(samples.heads):
-        cells = samples.cells(j)
-        times = read_times(cells) if any(cells) else None
-        may_be_time = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
-        if may_be_time and times is not None and len(set(times.values)) > 1:
-            likely.append(name)
-    called = [name for name in likely if CLOCK.fullmatch(name.lower())]
-    likely = called if len(called) == 1 else likely  # time, and not a donor D1
-    if len(likely) == 1:
-        return replace(options, time_column=likely[0])
-    what = f"{joined(likely)} may all be times" if likely else "none of these is a time"
-    raise samples.error(
-        f"is a series matrix whose samples have {joined(samples.heads[1:])}; {what}: give "
-        f"{option_words({'time_column': likely[0] if likely else 'NAME'})}, or "
-        f"{sheet_for(samples)}",
-        remedies=[{"time_column": name} for name in likely],
-    )
-
-
-def sheet_for(samples: Sheet, *more: str) -> str:
-    """Return the option of a sheet, and the columns that it needs."""
-    first = f"sample (such as {samples.cells(0)[0]})"
-    *names, last = (first, "time (empty in steady state)", *more)
-    return f"{option_words({'samples': 'SHEET'})} with columns {', '.join(names)} and {last}"

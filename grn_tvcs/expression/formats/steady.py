@@ -98,7 +98,6 @@ def _read(
     path: str | Path, changes: str, gene_names: str | Path | Mapping[str, str] | None
 ) -> SteadyStates:
     sheet = _without_index(open_sheet(path), changes)
-    sheet.grid.check_rectangle()
     if not len(sheet):
         raise sheet.error("must have experiments below the first row, found none", HEAD)
     has_names = bool(changes) and not is_number(sheet.cells(0)[0])

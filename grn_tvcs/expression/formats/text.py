@@ -49,7 +49,7 @@ _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 
 
-def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
+def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet") -> Sheet:
     """Read a table of expression or of samples, whatever program wrote it.
 
     Parameters
@@ -58,62 +58,56 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         Text with tabs, commas, semicolons or spaces between cells, or a workbook.
     sheet
         The sheet of a workbook; None for the only one.
+    option
+        The option that names the sheet.
 
     Raises
     ------
     DataError
         As `tvcs_core.files.tables.read_table`; or if it is a web page, a title stands above the
-        table, or commas may be decimal points as well as thousands.
+        table, rows differ in their number of cells, or commas may be decimal points as well as
+        thousands.
     """
-    _refuse_cells_of_10x(Path(path))
-    _refuse_other_files(str(path))
+    _refuse_other_files(Path(path))
     try:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except DataError as error:
-        if not error.remedies:
+        names = [one["sheet"] for one in error.remedies if "sheet" in one]
+        if not names:
             raise
+        remedies = [{option: name} for name in names]
         raise DataError(
-            f"has the sheets {joined(one['sheet'] for one in error.remedies)}; name one with "
-            f"{option_name('sheet')}, such as {option_words(error.remedies[0])}",
+            f"has the sheets {joined(names)}; name one with {option_name(option)}, such as "
+            f"{option_words(remedies[0])}",
             path=path,
-            remedies=error.remedies,
+            remedies=remedies,
         ) from None
     table.check_width("see that each sample or gene has a line of its own")
     width = len(table.rows[0])
     refuse_cells(path, len(table.rows), width, BYTES_OF_A_LEVEL + BYTES_OF_A_ROW // width)
     _refuse_page(table)
     _refuse_title(table)
-    _refuse_other_delimiter(table)
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
 
-def _refuse_cells_of_10x(path: Path) -> None:
-    """Refuse a folder of Cell Ranger, its matrix or its .h5: cells in them have no time."""
-    folder = path if path.is_dir() else path.parent
-    is_matrix = MATRIX.fullmatch(path.name) is not None
-    if path.is_dir() and any(MATRIX.fullmatch(one.name) for one in path.iterdir()):
-        is_matrix = True
-    if not is_matrix and path.suffix.lower() != ".h5":
-        return
-    reads = (
-        f"read_10x_h5({path.name!r})" if path.suffix == ".h5" else f"read_10x_mtx({folder.name!r})"
-    )
-    raise DataError(
-        "is a matrix of cells without times, as Cell Ranger (10x) writes it: make an .h5ad of it, "
-        f"with the pseudotime of every cell in obs (Python: scanpy.{reads}, then "
-        f".write('cells.h5ad')), and give that with {option_words({'time_column': 'NAME'})}",
-        path=path,
-    )
-
-
-def _refuse_other_files(path: str) -> None:
-    """Refuse an address, and files that hold no text."""
-    if _ADDRESS.match(path):
+def _refuse_other_files(path: Path) -> None:
+    """Refuse an address, files that hold no text, and cells of Cell Ranger, which have no time."""
+    if _ADDRESS.match(str(path)):
         raise DataError("is an address: download the file, and give its path", path=path)
-    suffix = Path(path.lower().removesuffix(".gz")).suffix
-    if suffix in OTHER_FILES and Path(path).is_file():
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in OTHER_FILES and path.is_file():
         what, remedy = OTHER_FILES[suffix]
         raise DataError(f"must be a table of text or .xlsx, found {what}: {remedy}", path=path)
+    folder = path if path.is_dir() else path.parent
+    is_folder = path.is_dir() and any(MATRIX.fullmatch(one.name) for one in path.iterdir())
+    if is_folder or MATRIX.fullmatch(path.name) or suffix == ".h5":
+        kind = f"h5({path.name!r})" if suffix == ".h5" else f"mtx({folder.name!r})"
+        raise DataError(
+            "is a matrix of cells without times, as Cell Ranger (10x) writes it: make an .h5ad of "
+            f"it, with the pseudotime of every cell in obs (Python: scanpy.read_10x_{kind}, then "
+            f".write('cells.h5ad')), and give that with {option_words({'time_column': 'NAME'})}",
+            path=path,
+        )
 
 
 def _unwrapped(table: Table) -> Table:
@@ -138,16 +132,12 @@ def _of_r(table: Table) -> Table:
 def _without_empty_columns(table: Table) -> Table:
     header = table.rows[0]
     empty = {j for j, cell in enumerate(header) if UNNAMED.fullmatch(cell.lower())}
+    for row in table.rows[1:] if empty else ():
+        empty -= {j for j in empty if j >= len(row) or row[j]}
     if not empty:
         return table
-    for row in table.rows[1:]:
-        if len(row) != len(header):
-            return table
-        empty -= {j for j in empty if row[j]}
-        if not empty:
-            return table
     kept = [j for j in range(len(header)) if j not in empty]
-    return _of_rows(table, ([row[j] for j in kept] for row in table.rows))
+    return _of_rows(table, ([row[j] for j in kept if j < len(row)] for row in table.rows))
 
 
 def _refuse_page(table: Table) -> None:
@@ -160,14 +150,21 @@ def _refuse_page(table: Table) -> None:
 
 
 def _refuse_title(table: Table) -> None:
-    """Refuse a first line that is a title or a comment, and names that stand behind a ``#``."""
-    first = table.rows[0]
-    if _is_commented(table):
+    """Refuse a first line that does not name the columns, and bars between cells."""
+    first, *below = table.rows[:3]
+    if len(first) == 1 and "|" in first[0] and all("|" in row[0] for row in below):
+        raise table.error(
+            f"between cells must stand tabs, commas or semicolons, found '|' in {quoted(first[0])}"
+            "; put tabs in their place",
+            row=0,
+        )
+    is_mark_alone = first[0] == "#" and table.delimiter == SPACE
+    if is_mark_alone or (first[0].startswith("#") and first[0].lstrip("# ").lower() in NAMED):
         raise table.error(
             "the first line must name the columns alone, but it begins with '#': remove the #",
             row=0,
         )
-    if first[0].lower() not in NAMED and _is_title(table):
+    if not any(map(_is_heading, first)) and _is_title(table):
         title = " ".join(filter(None, first))
         raise table.error(
             f"the first line must name the columns, but it holds {title!r} alone: remove what "
@@ -176,68 +173,24 @@ def _refuse_title(table: Table) -> None:
         )
 
 
-def _refuse_other_delimiter(table: Table) -> None:
-    """Refuse a table of one column in which bars part the cells."""
-    first = table.rows[0]
-    if len(first) == 1 and "|" in first[0] and all("|" in row[0] for row in table.rows[1:3]):
-        raise table.error(
-            f"between cells must stand tabs, commas or semicolons, found '|' in {quoted(first[0])}"
-            "; put tabs in their place",
-            row=0,
-        )
-
-
-def _is_commented(table: Table) -> bool:
-    """Whether the first line names the columns behind a ``#``, as `numpy.savetxt` writes it."""
-    first = table.rows[0]
-    if first[0].startswith("#") and first[0].lstrip("# ").lower() in NAMED:
-        return True
-    below = table.rows[1] if len(table.rows) > 1 else []
-    is_header = len(below) == len(first) - 1 and any(map(is_number, below))
-    return table.delimiter == SPACE and first[0] == "#" and is_header
-
-
 def _is_title(table: Table) -> bool:
     """Whether the first line has few cells above a table of many, or other delimiters."""
-    first = table.rows[0]
-    filled = [sum(map(bool, row)) for row in table.rows[:4]]
-    if max(filled[1:], default=0) > 2 * filled[0]:
+    first, *below = table.rows[:4]
+    if max((sum(map(bool, row)) for row in below), default=0) > 2 * sum(map(bool, first)):
         return True
-    if first[0] == "#" and table.delimiter == SPACE:
-        return True
-    if len(table.rows) < 2:
+    if not below:
         return False
-    below = table.rows[1]
-    is_alone = len(first) == 1 or table.delimiter == SPACE or first[0].startswith("#")
-    if len(below) == 1 and is_alone:
-        return not DELIMITERS.keys().isdisjoint(below[0])
-    if len(table.rows) < 3:
+    if len(below[0]) == 1:
+        return not DELIMITERS.keys().isdisjoint(below[0][0])
+    # A table of R has its first levels behind the name of a row here, a title the names of columns.
+    corner, *names = below[0]
+    if len(below) < 2 or len(below[0]) <= len(first) or not any(map(is_number, below[1])):
         return False
-    if _is_header_below(first, below, table.rows[2]):
-        return True
-    if not 2 < len(below) == len(first) + 1:
-        return False
-    # A table of R has its first numbers, or names that come twice, here; a header neither.
-    is_header = all(below) and len(set(below)) == len(below) and not any(map(is_number, below))
-    is_named = any(cell.lower() in NAMED for cell in first)
-    return is_header and not is_named and any(map(is_number, table.rows[2]))
-
-
-def _is_header_below(first: list[str], second: list[str], third: list[str]) -> bool:
-    """Whether the second line names the columns: plainly, or by numbers such as times."""
-    if len(second) < len(first) or any(map(_is_heading, first)):
-        return False
-    if len(third) == len(second) + 1:  # of R
-        return all(map(is_number, second)) and not is_number(third[0])
-    corner, *names = second
-    if len(third) != len(second) or len(second) == len(first):
-        return False
-    if len(second) > len(first) + 1 and _is_heading(corner):
-        return True
-    if not all(map(is_number, names)) or is_number(third[0]):
-        return False
-    rises = sorted(names, key=float) == names
-    return rises if not corner else bool(OF_GENES.fullmatch(corner.lower()))
+    if all(map(is_number, names)):
+        may_be_corner = not corner or is_number(corner) or OF_GENES.fullmatch(corner)
+        return bool(may_be_corner) and not is_number(below[1][0])
+    is_different = len({*below[0]} - {""}) == len(below[0])
+    return is_different and not any(map(is_number, below[0]))
 
 
 def _is_heading(cell: str) -> bool:

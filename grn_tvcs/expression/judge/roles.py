@@ -38,15 +38,12 @@ class Roles:
         The columns that name the series, in the order of joining.
     options
         The options that still apply.
-    own_remedy
-        How to separate series if no column does; None for the usual advice.
     """
 
     sheet: Sheet
     kinds: list[str]
     labels: list[int]
     options: Options
-    own_remedy: str | None = None
 
     @classmethod
     def of(cls, sheet: Sheet, options: Options, part: str | None = None) -> Roles:
@@ -57,8 +54,6 @@ class Roles:
     @property
     def remedy(self) -> str:
         """How to separate series if no column does."""
-        if self.own_remedy is not None:
-            return self.own_remedy
         return f"{SEPARATE}, or give {option_words({'series_column': 'NAME'})}"
 
     def place(self, kind: str) -> int | None:
@@ -106,7 +101,7 @@ def kinds_of(
     given = {"time": options.time_column, "sample": options.sample_column}
     for kind, wanted in given.items():
         if wanted is not None:
-            _take(sheet, kinds, kind, wanted)
+            take(sheet, kinds, kind, wanted)
     for name in options.series_column:
         kinds[place_of(sheet, name, "series_column")] = "series"
     if part is not None:
@@ -135,7 +130,7 @@ def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[
     return [kinds.index(name) for name in SERIES if name in kinds]
 
 
-def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
+def take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
     """Make a column the one of its kind; another of this name is not used then."""
     place = place_of(sheet, wanted, f"{kind}_column")
     others = [j for j, found in enumerate(kinds) if found == kind and j != place]
