@@ -25,7 +25,6 @@ RIGHT = {
         "workers": (),
         "tasks": ["new"],
         "qualities": None,
-        "kinds": None,
         "gold": None,
         "gold_answers": (),
     },
