@@ -252,7 +252,7 @@ def _campaign() -> Iterator[str]:
     yield "crowd-tvcs campaign release c.db --round 1"
     yield "crowd-tvcs campaign replan c.db --labels 10"
     yield "crowd-tvcs campaign status c.db --json"
-    yield "crowd-tvcs campaign status c.db --json"
+    yield "crowd-tvcs campaign review c.db --json"
     yield "crowd-tvcs campaign export-labels c.db"
     yield "crowd-tvcs campaign export-answers c.db"
     yield "crowd-tvcs campaign export-remarks c.db"

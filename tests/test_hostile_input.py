@@ -94,7 +94,7 @@ def test_a_campaign_shows_hostile_names_escaped_and_gives_them_exactly(tmp_path,
     assert (out, is_shown_safely(err)) == (f"{name}\n", True)
     given = ["--worker", "a\x07", "--task", name, "--label", "1"]
     assert call(["crowd-tvcs", "campaign", "submit", "s.db", *given], capfd)[0] == 0
-    for command in ("status",):
+    for command in ("status", "review"):
         code, out, err = call(["crowd-tvcs", "campaign", command, "s.db"], capfd)
         assert code == 0
         assert is_shown_safely(out + err)

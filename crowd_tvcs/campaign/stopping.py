@@ -13,8 +13,10 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
 from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
+from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.routing.routing import is_worth_buying
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +59,14 @@ class TaskStatus:
         return self.verdict not in (WORTH, WAITING)
 
 
-def task_statuses(state: State, *, votes: KindVotes | None = None) -> list[TaskStatus]:
+def task_statuses(
+    state: State,
+    *,
+    min_gain: float | None = None,
+    value: float | None = None,
+    target: float | None = None,
+    votes: KindVotes | None = None,
+) -> list[TaskStatus]:
     """Assess for every task whether a further label is worth its price.
 
     Only remaining workers above the minimum quality are considered.
@@ -66,15 +75,28 @@ def task_statuses(state: State, *, votes: KindVotes | None = None) -> list[TaskS
     ----------
     state
         The campaign.
+    min_gain
+        Minimum gain in expected accuracy by a label; None for that of the campaign.
+    value
+        Value of a correct label, in the money of the workers' costs: a label must add at least
+        its cost. None: costs are ignored.
+    target
+        Target accuracy of confident labels; None for the campaign's.
     votes
         Those of `vote_by_kind`, if they are known already.
     """
-    voted = votes or vote_by_kind(state)
-    gain, is_worth = np.zeros(len(state.tasks)), np.ones(len(state.tasks), dtype=bool)
-    if state.kind.has_classes:
-        gain = _gains(state)
-        is_worth = (gain > 0.0) & (gain >= (state.settings.min_gain or 0.0))
-    is_sure = state.closed.tolist()
+    has_classes, voted = state.kind.has_classes, votes or vote_by_kind(state)
+    if has_classes:
+        gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
+    else:
+        for name, asked in (("min_gain", min_gain), ("value", value), ("target", target)):
+            if asked is not None:
+                raise ValueError(
+                    f"{name} is for classes and scales: {state.kind.name} answers are judged by "
+                    "their number, up to the caps; leave it out"
+                )
+        gain, is_worth = np.zeros(len(state.tasks)), np.ones(len(state.tasks), dtype=bool)
+    is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     labels = _labels_of(state) if voted is None else voted.of_task
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
@@ -176,6 +198,20 @@ def least_confident(standings: list[TaskStatus], number: int) -> list[TaskStatus
     return [one for _, _, one in sorted(labelled, key=lambda row: row[:2])[:number]]
 
 
+def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
+    """Tasks that would be done with another target."""
+    gold = calibrate_on_gold(state)
+    at = target if gold is None or state.model is None else gold.confidence_threshold(target)
+    return np.array([t.confidence >= at and not t.needy for t in state.tasks], dtype=bool)
+
+
+def least_gain_of(state: State, given: float | None) -> float:
+    """Return the minimum gain of a label, as requested or by the settings."""
+    if given is None:
+        given = state.settings.min_gain
+    return 0.0 if given is None else float(given)
+
+
 def least_of_round(state: State, given: float | None) -> float:
     """Return the minimum gain of a label of a round, as requested or by the settings.
 
@@ -183,10 +219,8 @@ def least_of_round(state: State, given: float | None) -> float:
     Where workers err together a task is worth a label by the best rule to go on or stop. All labels
     that are looked ahead gain no less than that rule, and it buys one at least.
     """
-    if given is not None:
-        return given
-    least = state.settings.min_gain or 0.0
-    return least if state.model is None else least / LOOK_AHEAD
+    least = least_gain_of(state, given)
+    return least if given is not None or state.model is None else least / LOOK_AHEAD
 
 
 def _able(state: State) -> NDArray[np.bool_]:
@@ -197,29 +231,40 @@ def _able(state: State) -> NDArray[np.bool_]:
     return may & has_room[:, None]
 
 
-def _gains(state: State) -> Floats:
-    """Return the largest gain of every task by the remaining workers."""
+def _worth(state: State, min_gain: float, value: float | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the largest gain of every task by the remaining workers, and whether it pays."""
     chances, alone = state.posterior, state.alone
-    found = [_gains_of(part, chances[at], alone[at]) for at, part in state.parts()]
-    return np.concatenate(found)
+    found = [_worth_of(part, chances[at], alone[at], value) for at, part in state.parts()]
+    gain = np.concatenate([gain for gain, _ in found])
+    pays = np.concatenate([pays for _, pays in found])
+    return gain, (gain > 0.0) & (gain >= min_gain) & pays
 
 
-def _gains_of(state: State, chances: Floats, alone: Floats) -> Floats:
-    """Return the same of a part."""
+def _worth_of(
+    state: State, chances: Floats, alone: Floats, value: float | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
     if len(state.classes) == 2:
         quality = np.maximum(quality, 1.0 - quality)
     may = _able(state)
-    top = np.where(may, quality, 1.0 / len(state.classes)).max(axis=0)
+    nothing = 1.0 / len(state.classes)
+    top = np.where(may, quality, nothing).max(axis=0)
     answers = state.count(ANSWERED)
     slots = np.array([t.max_workers for t in state.tasks]) - answers
     somebody = may.sum(axis=0) + state.pending.sum(axis=0)
     room = np.minimum(np.minimum(slots, somebody), LOOK_AHEAD)
-    gain = gain_per_label(
-        chances, top, dependence=state.model, answers=answers, max_labels=room, alone=alone
-    )
-    out: Floats = np.where(may.any(axis=0), gain, 0.0)
-    return out
+    joint: dict[str, Any] = {"dependence": state.model, "answers": answers, "max_labels": room}
+    joint |= {"alone": alone}
+    gain = np.where(may.any(axis=0), gain_per_label(chances, top, **joint), 0.0)
+    if value is None:
+        return gain, np.ones(gain.size, dtype=bool)
+    pays = np.zeros(gain.size, dtype=bool)
+    for i, cost in enumerate(state.costs.tolist()):
+        one = np.where(may[i], quality[i], nothing)
+        each = gain_per_label(chances, one, **joint)
+        pays |= may[i] & is_worth_buying(each, cost, value)
+    return gain, pays
 
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:
@@ -227,5 +272,6 @@ def is_worth_a_label(state: State) -> NDArray[np.bool_]:
     if state.settings.min_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])
-    worth: NDArray[np.bool_] = needy | (_gains(state) >= state.settings.min_gain)
+    gain, _ = _worth(state, 0.0, None)
+    worth: NDArray[np.bool_] = needy | (gain >= state.settings.min_gain)
     return worth

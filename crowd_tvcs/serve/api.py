@@ -230,8 +230,6 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     @routes.get("/labels", tags=["operator"], dependencies=[operator(ANSWERS)])
     def labels() -> list[Label]:
         """Return the current label of every task."""
-        from crowd_tvcs.campaign import task_statuses
-
         return [
             Label(
                 task=one.task,
@@ -240,7 +238,7 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
                 answers=one.answers,
                 verdict=one.verdict,
             )
-            for one in task_statuses(campaign.state())
+            for one in campaign.review_tasks()
         ]
 
     @routes.post("/links", tags=["operator"], dependencies=[operator(ACT)])

@@ -1,7 +1,6 @@
 """Operator pages: status of the campaign, and actions."""
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -89,10 +88,10 @@ def router(served: Served) -> APIRouter:
 
     @routes.get("/advice")
     def advice(request: Request) -> Response:
-        from crowd_tvcs.campaign import task_statuses
-
         door.session(request)
-        counts = Counter(one.verdict for one in task_statuses(campaign.state()))
+        counts: dict[str, int] = {}
+        for one in campaign.review_tasks():
+            counts[one.verdict] = counts.get(one.verdict, 0) + 1
         return served.page("advice.html.j2", counts=sorted(counts.items()))
 
     @routes.post("/do")
@@ -274,6 +273,16 @@ def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
     }
 
 
+def _close_unworthy(served: Served, name: str) -> str:
+    found = served.campaign.review_tasks(close=True)
+    closed = [one for one in found if one.verdict == "not worth it"]
+    return f"{plural(len(closed), 'task')} closed, not worth another label"
+
+
+def _reopen_all(served: Served, name: str) -> str:
+    return f"{plural(served.campaign.reopen(), 'task')} reopened"
+
+
 def _revoke(served: Served, name: str) -> str:
     return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
@@ -299,6 +308,8 @@ ACTIONS: dict[str, Callable[[Served, str], str]] = {
     "unblock": _toggle("block", False, "the worker gets tasks again"),
     "close": _toggle("close", True, "the task was closed"),
     "reopen": _toggle("close", False, "the task was reopened"),
+    "reopen all": _reopen_all,
+    "close unworthy": _close_unworthy,
     "revoke": _revoke,
 }
 """Actions of the buttons, given the campaign and a worker or task."""

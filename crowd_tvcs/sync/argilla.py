@@ -215,8 +215,8 @@ class Argilla:
             changed.append(f"dataset {self._name}: min_submitted set to {workers}")
         there = self._ask("GET", f"/me{self._path('metadata-properties')}")["items"]
         if ASSIGNED not in [one["name"] for one in there]:
-            kind = {"settings": {"type": "terms"}, "visible_for_annotators": True}
-            body = {"name": ASSIGNED, "title": ASSIGNED, **kind}
+            body = {"name": ASSIGNED, "title": ASSIGNED, "settings": {"type": "terms"}}
+            body["visible_for_annotators"] = True
             self._ask("POST", self._path("metadata-properties"), body)
         return changed
 

@@ -24,6 +24,7 @@ LEFT_OUT = {
     "crowd-tvcs campaign import": "answers a round, whose pairs are not known beforehand",
     "crowd-tvcs campaign submit": "the same",
     "crowd-tvcs campaign add": "adds to a campaign as init begins one",
+    "crowd-tvcs campaign reopen": "takes back what stop has closed",
     "crowd-tvcs campaign skip": "of a task that next names, which is not known beforehand",
     "crowd-tvcs campaign undo": "takes back an answer, likewise",
     "crowd-tvcs campaign change": "changes limits, which status shows",

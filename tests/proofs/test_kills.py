@@ -235,6 +235,7 @@ def store_after(words: str = "", *, made: str = "") -> bytes:
 
 
 OF_TABLE = f"{INIT.removeprefix('crowd-tvcs ').replace('new.db', 's.db')} --quality q.csv"
+CLOSE = "campaign review s.db --close --min-gain 0.9"
 
 # The words and what is there before; beside the store some write a file.
 CHANGES = {
@@ -247,6 +248,9 @@ CHANGES = {
     "campaign add": ("crowd-tvcs campaign add s.db --workers w.csv --tasks t.csv",
                      {"s.db": store, "w.csv": "worker,max_tasks\ncid,2\n",
                       "t.csv": "task,prior\nt8,0.4\nt9,0.5\n"}),
+    "campaign review --close": (f"crowd-tvcs {CLOSE}", {"s.db": store}),
+    "campaign reopen": ("crowd-tvcs campaign reopen s.db",
+                        {"s.db": lambda: store_after(CLOSE)}),
     "campaign next": ("crowd-tvcs campaign next s.db --worker ann",
                       {"s.db": lambda: store_after("campaign release s.db --round 1")}),
     "campaign submit": ("crowd-tvcs campaign submit s.db --worker bob --task t3 --label 1",

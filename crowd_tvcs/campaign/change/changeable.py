@@ -1,16 +1,23 @@
-"""Methods of a `Campaign` that change its settings, settle labels and count pay."""
+"""Methods of a `Campaign` that change its settings, close tasks, settle labels and count pay."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
 
 from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
 from crowd_tvcs.campaign.change.payout import Payout
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.entries import check_text
-from crowd_tvcs.campaign.settings import moment_of
+from crowd_tvcs.campaign.settings import check_range, moment_of
+from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.arguments import items_of
+from tvcs_core.arguments import check_type, items_of
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.stopping import TaskStatus
 
 
 class Changeable:
@@ -38,6 +45,67 @@ class Changeable:
             settle_label(connection, settings, task, label)
             detail = "taken back" if label is None else label
             write_audit(connection, OPERATOR, "settle", task, detail, now=moment)
+
+    def review_tasks(
+        self,
+        *,
+        min_gain: float | None = None,
+        value: float | None = None,
+        target: float | None = None,
+        close: bool = False,
+    ) -> list[TaskStatus]:
+        """Judge for every task whether a further label is worth its price.
+
+        Parameters
+        ----------
+        min_gain
+            Least expected accuracy of a task that a label must add; None for the campaign's.
+        value
+            Value of a correct label in money, so that a label must add its cost; None: costs are
+            not looked at.
+        target
+            Share of right labels among those that are called sure; None for the campaign's.
+        close
+            Close the tasks that are not worth a label: no plan and no `next` gives them out again,
+            until `reopen`.
+        """
+        from crowd_tvcs.campaign.read_state import read_state
+        from crowd_tvcs.campaign.stopping import task_statuses
+        from crowd_tvcs.campaign.tasks import set_closed
+
+        check_type("close", close, bool)
+        if min_gain is not None:
+            check_range("min_gain", min_gain, 0.0, 1.0)
+        if value is not None:
+            check_range("value", value, 0.0, 1e12)
+        if target is not None:
+            check_range("target", target, 0.0, 1.0)
+        asked: dict[str, Any] = {"min_gain": min_gain, "value": value, "target": target}
+        if not close:
+            with self.store.read() as (connection, settings):
+                state = read_state(connection, settings)
+            return task_statuses(state, **asked)
+        with self.store.write() as (connection, settings, _):
+            found = task_statuses(read_state(connection, settings), **asked)
+            names = [one.task for one in found if one.verdict == "not worth it"]
+            set_closed(connection, names, 1)
+            for name in names:
+                write_audit(connection, OPERATOR, "close", name, "not worth it")
+        return found
+
+    def reopen(self) -> int:
+        """Open all closed tasks again, but settled ones; how many they were."""
+        from crowd_tvcs.campaign.tasks import set_closed
+
+        with self.store.write() as (connection, _, _):
+            closed = select(schema.task.c.name).where(
+                schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
+            )
+            names = sorted(connection.scalars(closed))
+            set_closed(connection, names, 0)
+            for name in names:
+                write_audit(connection, OPERATOR, "reopen", name)
+        return len(names)
 
     def payouts(self) -> list[Payout]:
         """Return how much every worker has earned and was paid, by name."""

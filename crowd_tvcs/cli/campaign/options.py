@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from crowd_tvcs.cli.answers import print_dependence
+from crowd_tvcs.cli.answers import print_dependence, share_option
 from tvcs_core.command.options import file_option
 from tvcs_core.command.results import print_table
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
@@ -44,6 +44,13 @@ WorkersFile = Annotated[
 TasksFile = Annotated[
     Path | None,
     file_option("Columns task and any of prior, min_workers, max_workers."),
+]
+MinGain = Annotated[
+    float | None,
+    share_option(
+        "Minimum gain of a label in the probability that its task is labelled "
+        "correctly. Default: as at init."
+    ),
 ]
 OutFile = Annotated[
     Path | None,
@@ -101,22 +108,26 @@ def print_model(campaign: Campaign) -> None:
             print_message(line)
 
 
-def describe_target(state: State) -> str:
-    """Describe the confidence threshold for the target; '' without a target."""
+def describe_target(state: State, asked: float | None = None) -> str:
+    """Describe the confidence threshold for the target, or for another; '' without a target."""
     from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold, gold_sample_doubt
     from crowd_tvcs.skills.reliability import describe_evidence
 
     target, at = state.settings.target, state.settings.confidence_threshold
+    if asked is not None:
+        target, at = asked, None
     if state.model is None or target >= 1.0:
         return ""
     if doubt := gold_sample_doubt(state):
         return f"target {target:g}: not shown, as {doubt}"
+    gold = None if asked is None and at is not None and at < 1.0 else calibrate_on_gold(state)
+    if asked is not None and gold is not None:
+        at = gold.confidence_threshold(target)
     if at is None:
         return (
             f"target {target:g}: not checked, since nobody has answered gold; the confidence counts"
         )
     if at >= 1.0:
-        gold = calibrate_on_gold(state)
         found = None if gold is None else gold.target_evidence(target)
         return describe_evidence(found, target)
     if at > target:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import (
+    MinGain,
     OutFile,
     StoreName,
     open_campaign,
@@ -44,13 +44,7 @@ class RoundOptions:
     time_limit: Annotated[float, Help("Return the best plan found within SECONDS.", "SECONDS")] = (
         60.0
     )
-    min_gain: Annotated[
-        float | None,
-        share_option(
-            "Minimum gain of a label in the probability that its task is labelled correctly. "
-            "Default: as at init."
-        ),
-    ] = None
+    min_gain: MinGain = None
     max_per_side: Annotated[
         int | None,
         typer.Option(

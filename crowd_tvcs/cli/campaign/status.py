@@ -1,13 +1,18 @@
-"""The command `crowd-tvcs campaign status`."""
+"""The commands `crowd-tvcs campaign status` and `review`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.cli.campaign.options import (
+    MinGain,
     StoreName,
     as_dict,
     describe_interval,
+    describe_target,
     open_campaign,
     print_gold_calibration,
     print_unlabelled,
@@ -17,7 +22,7 @@ from crowd_tvcs.cli.options import AsJson
 from tvcs_core.arguments import check_number
 from tvcs_core.command.options import number_option
 from tvcs_core.command.results import print_json, print_table
-from tvcs_core.command.shell import print_text
+from tvcs_core.command.shell import print_message, print_text
 from tvcs_core.files.display import unquoted, visible
 
 if TYPE_CHECKING:
@@ -54,12 +59,7 @@ def status(
     as_json: AsJson = False,
     rows: Annotated[int, number_option("Number of the least confident tasks to print.")] = 10,
 ) -> None:
-    """Print the status of the campaign and its least confident tasks; with --json, all tasks.
-
-    gain is the largest increase of the probability of a right label, per label. Up to five labels
-    are looked ahead, since one alone often adds nothing. A task is confident if gold tasks of its
-    confidence are right as often as the target asks; if gold cannot show this, no task is.
-    """
+    """Print the status of the campaign and its least confident tasks; with --json, all tasks."""
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.campaign import summary, task_statuses
     from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
@@ -94,6 +94,46 @@ def status(
         print_text(sentence)
     _print_standings(least_confident(standings, rows))
     print_unlabelled(facts["unlabelled"], facts["tasks"])
+
+
+@stored
+def review(
+    store: StoreName,
+    min_gain: MinGain = None,
+    target: Annotated[
+        float | None,
+        share_option("Required share of right labels among confident ones. Default: as at init."),
+    ] = None,
+    value: Annotated[
+        float | None,
+        typer.Option(
+            parser=money,
+            metavar="X",
+            help="Value of a right label, in money: a label must add at least its cost.",
+        ),
+    ] = None,
+    close: Annotated[
+        bool,
+        typer.Option("--close", help="Close the tasks for which another label is not worth it."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the tasks that need no further label.
+
+    gain is the largest increase of the probability of a right label, per label. Up to five labels
+    are looked ahead, since one alone often adds nothing. A task is confident if gold tasks of its
+    confidence are right as often as --target asks; if gold cannot show this, no task is.
+    """
+    with open_campaign(store) as campaign:
+        found = campaign.review_tasks(min_gain=min_gain, value=value, target=target, close=close)
+        if line := describe_target(campaign.state(), target):
+            print_message(line)
+    if as_json:
+        print_json([_standing(one) for one in found])
+        return
+    _print_standings(found)
+    ended = sum(one.stops for one in found)
+    print_message(f"{ended} of {len(found)} tasks need no further label, or can have none")
 
 
 def _standing(one: TaskStatus) -> dict[str, Any]:

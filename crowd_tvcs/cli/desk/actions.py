@@ -67,6 +67,13 @@ def release(
 
 
 @stored
+def reopen(store: StoreName) -> None:
+    """Reopen the tasks that review --close has closed."""
+    with open_campaign(store) as campaign:
+        print_message(plural(campaign.reopen(), "task is open again", "tasks are open again"))
+
+
+@stored
 def skip(
     store: StoreName,
     worker: WorkerName,

@@ -155,12 +155,15 @@ def test_a_table_of_labels_fits_the_model_too(tmp_path, rng):
 
 @pytest.mark.parametrize("model", ["dependent", "independent"])
 def test_the_best_worker_and_what_is_sure_follow_the_gold(tmp_path, rng, model):
+    """Asked for the target that the campaign has, `stand` says what is done in the store."""
     with start(tmp_path / "c.db", rng, target=0.85, model=model) as campaign:
         hand_out(campaign, rng, 30)
         state = campaign.state()
         assert state.settings.best == max(w.quality for w in state.workers)
         # Where errors are common this gold shows no confidence of which so many are right.
         assert state.closed.any() == (model == "independent")
+        again = task_statuses(state, target=0.85)
+        assert [one.verdict for one in again] == [one.verdict for one in task_statuses(state)]
         gold = {f"n{j}": "a" for j in range(9)}
         campaign.add(gold=gold, gold_answers=[(task, "w5", "a") for task in gold])
         later = campaign.state()
@@ -224,14 +227,14 @@ def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_pat
             if campaign.next(worker).task is None:
                 break
             campaign.submit(worker, "t0", "a")
-        (one,) = task_statuses(campaign.state())
+        (one,) = campaign.review_tasks()
         assert one.verdict in ("not worth it", "confident")
         assert one.answers < 5
         assert campaign.next("w5").reason == "no task is left for this worker"
     with start(tmp_path / "d.db", rng, **options | {"min_gain": 0.0}) as campaign:
         for worker in WORKERS[:5]:
             campaign.submit(worker, campaign.next(worker).task, "a")
-        assert task_statuses(campaign.state())[0].answers == 5
+        assert campaign.review_tasks()[0].answers == 5
 
 
 def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):

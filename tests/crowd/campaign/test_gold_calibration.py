@@ -47,6 +47,9 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
     assert sum(part.tasks for part in found.by_confidence) >= 60
     assert len(found.by_labels) > 0
     assert isinstance(found.warnings, list)
+    at = 0.9 if model is None else found.confidence_threshold(0.9)
+    sure = [one.verdict == "confident" for one in campaign.review_tasks(target=0.9)]
+    assert sure == [task.confidence >= at for task in state.tasks]
 
 
 def test_where_qualities_are_from_no_gold_nothing_is_judged(begin):
@@ -141,5 +144,6 @@ def test_gold_that_answers_show_to_be_no_sample_is_named(begin):
     while task := campaign.next("ann").task:
         campaign.submit("ann", task, "1")
     assert "the gold is no random sample of the tasks: most answers are 1" in status(campaign)
-    campaign.change(target=0.9)
-    assert "not shown, as the gold is no random sample" in status(campaign)
+    assert not any(one.verdict == "confident" for one in campaign.review_tasks(target=0.9))
+    words = ["campaign", "review", campaign.store.place, "--target", "0.9"]
+    assert "not shown, as the gold is no random sample" in crowd_tvcs(*words).stderr

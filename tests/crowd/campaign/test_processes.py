@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, task_statuses
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from tests.proofs.counts import note
 
 CLEAN = {"lost": 0, "double": 0, "over a cap": 0, "wrong counters": 0, "wrong posteriors": 0}
@@ -135,7 +135,7 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
                     seen.append((receipt.reason, round(receipt.confidence, 9)))
             seen += [campaign.release(1), campaign.plan(labels=3).pairs]
             seen += turns(campaign)
-            seen += [campaign.state().answers.rows(), task_statuses(campaign.state())]
+            seen += [campaign.state().answers.rows(), campaign.review_tasks(close=True)]
             result.append(seen)
         with Campaign(place) as campaign:
             assert campaign.state().settings.budget == 30

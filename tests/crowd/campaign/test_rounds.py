@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
-from crowd_tvcs.campaign import Campaign, StoreError, Task, rounds, summary, task_statuses
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.skills.posterior import posterior
 
 
@@ -272,20 +272,32 @@ def test_rounds_of_three_classes_follow_the_answers(begin, rng):
 def test_stop_says_which_tasks_are_worth_a_label(begin):
     names = {f"w{i}": 0.7 for i in range(6)}
     tasks = [Task("doubt", prior=0.5), Task("sure", prior=0.999999)]
-    options = {"qualities": names, "model": "independent", "min_gain": 0.001}
-    campaign = begin(workers=names, tasks=tasks, **options)
-    doubt, sure = task_statuses(campaign.state())
+    campaign = begin(workers=names, tasks=tasks, qualities=names, model="independent")
+    doubt, sure = campaign.review_tasks(min_gain=0.001)
     assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")
     assert doubt.gain == pytest.approx(0.2)
     assert (doubt.stops, sure.stops) == (False, True)
+    campaign.review_tasks(min_gain=0.001, close=True)
     for name in names:
         task = campaign.next(name).task
         if task:
             campaign.submit(name, task, "1")
     assert {t for t, _, _ in campaign.state().answers.rows()} == {"doubt"}
     assert {t for _, t in campaign.plan(method="fast").pairs} <= {"doubt"}
-    campaign.change(min_gain=0.0)
+    assert campaign.reopen() == 1
     assert campaign.next("w0").task == "sure"
+
+
+def test_stop_weighs_the_cost_of_a_label_against_its_worth(begin):
+    workers = [Worker("dear", cost=1.0), Worker("cheap", cost=0.01)]
+    campaign = begin(workers=workers, tasks=["t1"], qualities={"dear": 0.9, "cheap": 0.6})
+    assert campaign.review_tasks(value=0.05)[0].verdict == "not worth it"
+    assert (
+        campaign.review_tasks(value=0.2)[0].verdict == "worth a label"
+    )  # .1 x .2 pays the cheap one
+    campaign.submit("cheap", campaign.next("cheap").task, "1")
+    assert campaign.review_tasks(value=0.2)[0].verdict == "not worth it"
+    assert campaign.review_tasks(value=5.0)[0].verdict == "worth a label"
 
 
 def test_adding_touches_nothing_that_was_issued(campaign, crowd):

@@ -8,18 +8,15 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign import Task, Worker, state, summary, task_statuses
 from crowd_tvcs.campaign.rounds import plan_of
-from crowd_tvcs.campaign.stopping import least_of_round
+from crowd_tvcs.campaign.stopping import least_gain_of, least_of_round
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.tasks import fewest_first
 
 INDEPENDENT = {"model": "independent"}
 
 
-def verdicts(campaign, **changes):
-    """The verdicts, of a campaign with other settings if some are given."""
-    if changes:
-        campaign.change(**changes)
-    return {one.task: one.verdict for one in task_statuses(campaign.state())}
+def verdicts(campaign, **asked):
+    return {one.task: one.verdict for one in campaign.review_tasks(**asked)}
 
 
 def test_a_task_stands_for_the_first_reason_that_holds(begin):
@@ -41,11 +38,11 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
         "out": "waiting", "sure": "confident", "vain": "not worth it",
     }  # fmt: skip
     assert verdicts(campaign) == expected
-    found = {one.task: one for one in task_statuses(campaign.state())}
+    found = {one.task: one for one in campaign.review_tasks()}
     assert [found[name].stops for name in sorted(expected)] == [
         True, True, False, False, False, True, True,
     ]  # fmt: skip
-    assert [(one.answers, one.pending) for one in task_statuses(campaign.state())] == [
+    assert [(one.answers, one.pending) for one in campaign.review_tasks()] == [
         (0, 0), (1, 0), (1, 0), (1, 0), (0, 1), (0, 0), (0, 0),
     ]  # fmt: skip
     assert (found["open"].label, found["open"].confidence) == ("1", pytest.approx(0.8))
@@ -53,9 +50,12 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
     assert found["open"].gain == pytest.approx(0.1)
     assert verdicts(campaign, min_gain=0.1001)["open"] == "not worth it"
     assert verdicts(campaign, min_gain=0.0)["vain"] == "worth a label"
-    assert verdicts(campaign, min_gain=0.01, target=0.8)["open"] == "confident"
-    assert verdicts(campaign)["needy"] == "worth a label"
+    assert verdicts(campaign, target=0.8)["open"] == "confident"
+    assert verdicts(campaign, target=0.8)["needy"] == "worth a label"
     assert verdicts(campaign, target=0.995)["sure"] == "not worth it"
+    assert verdicts(campaign, close=True) == expected
+    assert verdicts(campaign)["vain"] == "closed"
+    assert [task.closed for task in campaign.state().tasks] == [1, 0, 0, 0, 0, 0, 1]
 
 
 def test_who_may_still_label_is_by_caps_and_groups(begin):
@@ -66,11 +66,11 @@ def test_who_may_still_label_is_by_caps_and_groups(begin):
     task = campaign.next("ann").task
     campaign.submit("ann", task, "1")
     assert verdicts(campaign) == {"t1": "nobody left", "t2": "worth a label"}
-    assert [one.gain for one in task_statuses(campaign.state())] == [0.0, pytest.approx(0.3)]
+    assert [one.gain for one in campaign.review_tasks()] == [0.0, pytest.approx(0.3)]
     campaign.skip("bob", campaign.next("bob").task)
     assert verdicts(campaign) == {"t1": "nobody left", "t2": "nobody left"}
     campaign.block("cy", False)
-    assert [one.gain for one in task_statuses(campaign.state())][1] == pytest.approx(0.2)
+    assert [one.gain for one in campaign.review_tasks()][1] == pytest.approx(0.2)
 
 
 def test_a_minimum_that_nobody_may_meet_is_nobodys(begin):
@@ -96,7 +96,7 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
         return campaign
 
     def told(campaign):
-        (one,) = task_statuses(campaign.state())
+        (one,) = campaign.review_tasks()
         return one.verdict, one.gain, campaign.state().tasks[0].wanted, campaign.plan().pairs
 
     two = gain_per_label(np.array([[0.1, 0.9]]), 0.8, max_labels=2)[0]
@@ -117,15 +117,13 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
 
 def test_one_whose_answers_are_turned_round_is_as_good(begin):
     campaign = begin(workers=["ann"], tasks=["t1"], qualities={"ann": 0.1}, **INDEPENDENT)
-    assert task_statuses(campaign.state())[0].gain == pytest.approx(0.4)
+    assert campaign.review_tasks()[0].gain == pytest.approx(0.4)
     two = {"workers": ["ann", "bob"], "qualities": {"ann": 0.1, "bob": 0.6}}
-    assert task_statuses(begin(**two, tasks=["t1"], **INDEPENDENT).state())[
-        0
-    ].gain == pytest.approx(0.4)
+    assert begin(**two, tasks=["t1"], **INDEPENDENT).review_tasks()[0].gain == pytest.approx(0.4)
     three = {"classes": ["a", "b", "c"], "qualities": {"ann": 0.1}}
     campaign = begin(workers=["ann"], tasks=["t1"], **three, **INDEPENDENT)
     assert (
-        task_statuses(campaign.state())[0].gain
+        campaign.review_tasks()[0].gain
         == gain_per_label(np.full((1, 3), 1 / 3), 0.1, max_labels=1)[0]
         < 0.3
     )
@@ -135,6 +133,20 @@ def test_a_pair_that_is_not_listed_is_nobodys(begin):
     quality = Quality([[0.9, 0.6]], ["ann"], ["t1", "t2"], [[True, False]])
     campaign = begin(workers=["ann"], tasks=["t1", "t2"], qualities=quality, **INDEPENDENT)
     assert verdicts(campaign) == {"t1": "worth a label", "t2": "nobody left"}
+
+
+def test_a_label_must_pay_for_somebody_who_is_left(begin):
+    workers = [Worker("ann", cost=0.4), Worker("bob", cost=0.05), Worker("cy")]
+    qualities = {"ann": 0.9, "bob": 0.6}  # of cy nothing is known
+    campaign = begin(workers=workers, tasks=["t1"], qualities=qualities, **INDEPENDENT)
+    assert verdicts(campaign, value=0.99) == {"t1": "worth a label"}  # .1 of a chance for .05
+    assert verdicts(campaign, value=0.49) == {"t1": "not worth it"}
+    assert verdicts(campaign, value=0.0) == {"t1": "not worth it"}
+    for name in ("value", "min_gain", "target"):
+        for wrong in (-0.01, 1.1e12 if name == "value" else 1.01):
+            with pytest.raises(ValueError, match=f"{name} must be from 0 to"):
+                campaign.review_tasks(**{name: wrong})
+    assert verdicts(campaign, value=1e12, min_gain=0.0, target=1.0) == {"t1": "worth a label"}
 
 
 def test_the_figures_are_sums_of_what_was_bought(begin):
@@ -174,8 +186,8 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     plan = plan_of(state, None)
     assert plan.max_workers_per_task.tolist() == [2] * 3
     assert plan.max_tasks_per_worker.tolist() == [3] * 3  # all tasks: no cap
-    assert least_of_round(state, None) == 0.0
-    assert least_of_round(state, 0.25) == 0.25
+    assert least_gain_of(state, None) == 0.0
+    assert least_gain_of(state, 0.25) == 0.25
 
 
 def test_a_round_plans_a_task_that_next_would_hand_out(begin):
@@ -188,7 +200,7 @@ def test_a_round_plans_a_task_that_next_would_hand_out(begin):
         campaign.submit("ann", campaign.next("ann").task, "1")
         return campaign
 
-    (one,) = task_statuses(after_one(0.0).state())
+    (one,) = after_one(0.0).review_tasks()
     campaign = after_one(0.99 * one.gain)
     assert verdicts(campaign) == {"t1": "worth a label"}
     state, least = campaign.state(), 0.99 * one.gain
@@ -214,12 +226,12 @@ def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
     campaign.skip("cy", campaign.next("cy").task)
     whole = [one for _, one in campaign.state().parts()]
     assert len(whole) == 1
-    expected = task_statuses(campaign.state())
+    expected = [task_statuses(campaign.state(), value=value) for value in (None, 0.5)]
     monkeypatch.setattr(state, "CHUNK_PAIRS", 7)  # two tasks of three workers
     now = campaign.state()
     assert [at for at, _ in now.parts()] == [slice(0, 2), slice(2, 4), slice(4, 5)]
     assert np.hstack([part.slots for _, part in now.parts()]).tolist() == now.slots.tolist()
-    assert task_statuses(now) == expected
+    assert [task_statuses(now, value=value) for value in (None, 0.5)] == expected
 
 
 def test_the_state_knows_mates_and_who_is_out_of_reach(begin):

@@ -121,6 +121,18 @@ def test_tasks_one_at_a_time(store):
     )
 
 
+def test_what_is_not_worth_a_label_can_be_closed(store):
+    found = run("review", store, "--min-gain", 0.9, "--close")
+    assert found.exit_code == 0, found.stderr
+    assert "8 of 8 tasks need no further label" in found.stderr
+    nothing = run("next", store, "--worker", "ann")
+    assert (nothing.stdout, nothing.stderr) == ("", "no task is left for this worker\n")
+    assert "8 tasks are open again" in run("reopen", store).stderr
+    assert run("next", store, "--worker", "ann").stdout.startswith("t")
+    verdicts = json.loads(run("review", store, "--json", "--value", 1).stdout)
+    assert {one["verdict"] for one in verdicts} <= {"worth a label", "waiting", "not worth it"}
+
+
 def test_workers_and_tasks_are_added(store):
     Path("more.csv").write_text("worker,cost\nzoe,0.01\n")
     Path("new.csv").write_text("task,max_workers\nt99,1\n")
@@ -373,7 +385,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
         for line in page.read_text(encoding="utf-8").splitlines()
         if line.startswith("$ crowd-tvcs ")
     ]
-    assert len(commands) == 14
+    assert len(commands) == 15
     lease = {}
     for words in commands:
         if words[:2] == ["campaign", "init"]:

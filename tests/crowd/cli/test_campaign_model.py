@@ -103,16 +103,16 @@ def test_no_task_is_sure_where_gold_is_too_little_to_show_it(folder, n_gold, is_
     for worker in WORKERS:
         task = run("next", "c.db", "--worker", worker).stdout.strip()
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
-    each = json.loads(run("status", "c.db", "--json").stdout)["task"]
-    verdicts = [one["verdict"] for one in each]
+    verdicts = [one["verdict"] for one in json.loads(run("review", "c.db", "--json").stdout)]
     assert ("confident" in verdicts) == is_shown
     shown = run("status", "c.db").stdout
     assert ("no task is considered finished" in shown) == (not is_shown)
+    asked = run("review", "c.db", "--target", 0.7).stderr
     if is_shown:
-        assert "target 0.7: by the gold tasks this confidence is enough" in shown
+        assert "target 0.7: by the gold tasks this confidence is enough" in asked
     else:
-        assert "between 0.91 and 1.00 of the labels with this confidence are right, by 39" in shown
-        assert "about 1 more gold tasks, answered like these, would settle it" in shown
+        assert "between 0.91 and 1.00 of the labels with this confidence are right, by 39" in asked
+        assert "about 1 more gold tasks, answered like these, would settle it" in asked
 
 
 def test_gold_of_one_class_is_taken(folder):
@@ -149,16 +149,15 @@ def test_gold_answers_that_come_in_say_what_they_change(folder):
     assert "on 60 held-out gold tasks mean confidence is" in done.stderr
 
 
-def test_another_target_asks_gold_anew(folder):
+def test_stop_asks_gold_for_another_target(folder):
     assert init("--min-gain", 0).exit_code == 0
     for worker in WORKERS:
         task = run("next", "c.db", "--worker", worker).stdout.strip()
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
     for target, sure in ((0.6, 4), (0.9999, 0)):
-        assert run("change", "c.db", "--target", target).exit_code == 0
-        found = json.loads(run("status", "c.db", "--json").stdout)["task"]
+        found = json.loads(run("review", "c.db", "--target", target, "--json").stdout)
         assert [one["verdict"] for one in found].count("confident") == sure
-    refused = run("change", "c.db", "--target", 2)
+    refused = run("review", "c.db", "--target", 2)
     assert refused.exit_code == 2
     assert "target must be from 0 to 1, found 2" in refused.stderr
 

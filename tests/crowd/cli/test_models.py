@@ -74,9 +74,9 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
         tmp_path / "m" / "priors.csv", "--workers", tmp_path / "m" / "people.csv", "--target", 0.95,
     )  # fmt: skip
     assert begun.exit_code == 0, begun.stderr
-    stop = crowd_tvcs("campaign", "status", store, "--json")
+    stop = crowd_tvcs("campaign", "review", store, "--json")
     assert stop.exit_code == 0, stop.stderr
-    done = {one["task"] for one in json.loads(stop.stdout)["task"] if one["verdict"] == "confident"}
+    done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "confident"}
     assert done == {task["task"] for task in tasks if float(task["confidence"]) >= 0.95}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
@@ -152,6 +153,8 @@ def test_buttons(operator, campaign):
     assert [t.closed for t in campaign.state().tasks] == [0, 1, 0]
     do(operator, "reopen", "t2")
     assert [t.closed for t in campaign.state().tasks] == [0, 0, 0]
+    assert "0 tasks reopened" in do(operator, "reopen all").text
+    assert "are closed" in do(operator, "close unworthy").text
     assert do(operator, "block", "eve").status_code == 409
     assert do(operator, "close", "t9").status_code == 409
     assert do(operator, "dance").status_code == 409
@@ -193,16 +196,30 @@ def test_workers_are_added_with_their_limits_and_links(operator, campaign, brows
     assert len(post(operator, "/operator/links").text.splitlines()) == 1  # all have one
 
 
+def test_in_a_campaign_of_kinds_a_new_worker_is_described_by_kinds(tmp_path):
+    table = Quality(np.array([[0.9]]), ["ann"], ["dark"])
+    given = {"workers": ["ann"], "tasks": [Task("t1", kind="dark")], "kinds": table}
+    with Campaign.create(tmp_path / "c.db", **given) as campaign:
+        app = create_app(Served(campaign, PASSWORD))
+        with TestClient(app, base_url=BASE) as client:
+            client.post("/operator/login", data={"password": PASSWORD})
+            message = post(client, "/operator/workers", names="dee").text
+    assert "tasks once crowd-tvcs campaign add --kinds adds their quality" in message
+
+
 def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, campaign):
     do(operator, "close", "t2")
     listed = operator.get("/operator/tasks?show=closed").text
     assert "1 to 1 of 1" in listed
     assert "/operator/task?name=t2" in listed
     campaign.add(tasks=["t4"])
-    campaign.close_tasks(["t2"], False)
+    campaign.review_tasks(min_gain=1.0, close=True)
+    campaign.reopen()
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit ORDER BY id").all()
-    assert rows == [("close", "t2", None), ("add", None, "1 task"), ("reopen", "t2", None)]
+    others = [("close", name, "not worth it") for name in ("t1", "t3", "t4")]
+    opened = [("reopen", name, None) for name in ("t1", "t2", "t3", "t4")]
+    assert rows == [("close", "t2", None), ("add", None, "1 task"), *others, *opened]
     assert " of 0<" in operator.get("/operator/tasks?show=closed").text
 
 

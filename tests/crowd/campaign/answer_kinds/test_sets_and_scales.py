@@ -8,7 +8,7 @@ from crowd_tvcs.answer_kinds.multilabel import vote_on_sets
 from crowd_tvcs.answer_kinds.scale import vote_on_scale
 from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.answers.gold import Gold
-from crowd_tvcs.campaign import Campaign, RejectedError, Task, task_statuses
+from crowd_tvcs.campaign import Campaign, RejectedError, Task
 from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
 from tests.makers.commands import crowd_tvcs
 
@@ -76,7 +76,7 @@ def test_fewest_answers_come_first_up_to_the_caps(campaign):
     answer_all(campaign, label_of)
     assert all(max(one) - min(one) <= 1 for one in counts)
     assert [t.answers for t in campaign.state().tasks] == [2] * 8
-    assert {one.verdict for one in task_statuses(campaign.state())} == {"full"}
+    assert {one.verdict for one in campaign.review_tasks()} == {"full"}
 
 
 def test_the_vote_is_that_of_multilabel_on_the_same_answers(campaign, tmp_path):
@@ -114,10 +114,7 @@ def test_what_is_settled_is_the_result_and_measures_nothing(campaign):
     rows = vote_by_kind(campaign.state()).rows
     assert rows[0][:3] == ("t0", "dog", 1.0)
     assert len(rows) == len(TASKS)
-    assert (
-        next(one for one in task_statuses(campaign.state()) if one.task == "t0").verdict
-        == "settled"
-    )
+    assert next(one for one in campaign.review_tasks() if one.task == "t0").verdict == "settled"
 
 
 def test_a_label_can_be_added_and_none_goes_away(campaign):
@@ -153,6 +150,8 @@ def test_what_only_classes_have_is_refused(tmp_path, more, message):
 def test_there_is_no_plan_of_several_labels(campaign):
     with pytest.raises(ValueError, match="have no plan: next and the desk"):
         campaign.plan(labels=2)
+    with pytest.raises(ValueError, match="min_gain is for classes"):
+        campaign.review_tasks(min_gain=0.1)
 
 
 @pytest.fixture
@@ -189,7 +188,7 @@ def test_a_scale_is_voted_on_by_its_order(scale, tmp_path):
         assert row[2:5] == pytest.approx(expected[row[0]][2:5])
     assert "on 10 gold tasks" in found.sentences[1]
     assert "as classes without an order" in found.sentences[2]
-    status = {one.task: one.confidence for one in task_statuses(scale.state())}
+    status = {one.task: one.confidence for one in scale.review_tasks()}
     assert status["t0"] == found.of_task["t0"][1]
 
 

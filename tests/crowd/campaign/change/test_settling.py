@@ -33,6 +33,7 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
         (record["measured"], record["measured_on"]) == (found.measured, found.measured_on) == (1, 1)
     )
     assert found.expected_accuracy == pytest.approx(record["expected_accuracy"])
+    assert campaign.reopen() == 0
     with pytest.raises(RejectedError, match="is settled, so it stays closed; take its label back"):
         campaign.close_tasks(["t1"], False)
     assert campaign.next("cy").task != "t1"

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import Campaign, task_statuses
+from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.change.payout import Payout
 
 WRONG = [
@@ -28,6 +28,13 @@ RIGHT = {
         "gold": None,
         "gold_answers": (),
     },
+    "review_tasks": {
+        "min_gain": None,
+        "value": None,
+        "target": None,
+        "close": True,
+    },
+    "reopen": {},
     "release": {"number": 1},
     "pending_pairs": {"number": None},
     "next": {"worker": "ann", "now": None},
@@ -85,7 +92,7 @@ def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, under_w
     for wrong in WRONG:
         message = error_of(campaign, method, RIGHT[method] | {argument: wrong})
         if message is None:  # what it takes leaves a campaign that can be read
-            task_statuses(campaign.state())
+            campaign.review_tasks()
             campaign, path = under_way()
         else:
             assert any(word in message for word in words), message

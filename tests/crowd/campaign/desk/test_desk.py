@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import RejectedError, Task, Worker, task_statuses
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED, LEASED, SKIPPED
 from tests.makers.campaigns import coming_from, making
 
@@ -122,7 +122,7 @@ def test_a_round_leaves_out_what_was_skipped_and_who_is_blocked(make):
     campaign.block("bob")
     pairs = campaign.plan(method="fast").pairs
     assert {worker for worker, _ in pairs} == {"cy"}
-    assert {one.verdict for one in task_statuses(campaign.state())} == {"waiting"}
+    assert {one.verdict for one in campaign.review_tasks()} == {"waiting"}
 
 
 def test_nobody_skips_what_they_do_not_have(make):

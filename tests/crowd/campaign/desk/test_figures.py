@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from crowd_tvcs.belief.intervals import wilson
-from crowd_tvcs.campaign import RejectedError, Task, Worker, task_statuses
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.desk import figures, gold, tables
 from crowd_tvcs.campaign.desk.access import Links, hashed
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
@@ -172,7 +172,7 @@ def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):
     assert [row["task"] for row in figures.least_confident(campaign.store)] == [name]
     found = figures.figures(campaign.store)
     assert (found.unlabelled, found.expected_accuracy) == (3, pytest.approx(0.9))
-    standing = {one.task: (one.label, one.confidence) for one in task_statuses(campaign.state())}
+    standing = {one.task: (one.label, one.confidence) for one in campaign.review_tasks()}
     assert standing.pop(name) == ("1", pytest.approx(0.9))
     assert set(standing.values()) == {(None, None)}
 

@@ -134,6 +134,7 @@ def test_skip_undo_late_answers_and_a_second_sending_are_as_of_any_task(make):
     assert task not in label_all(campaign, "ann")
     with pytest.raises(RejectedError, match="there is no task"):
         campaign.close_tasks([task])
+    assert campaign.reopen() == 0
     assert sorted(t.name for t in campaign.state().tasks) == sorted(f"t{j}" for j in range(60))
 
 

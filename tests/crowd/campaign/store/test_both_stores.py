@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker, task_statuses
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
@@ -126,9 +126,8 @@ def outcome(campaign, held, method, given, clock):
             new, task, team = given
             return campaign.add(workers=[Worker(new, cost=0.02, team=team)], tasks=[task])
         if method == "stop":
-            names = [one.task for one in task_statuses(campaign.state()) if one.gain < 0.05]
-            campaign.close_tasks(names)
-            return campaign.close_tasks(names, False) if given[0] else names
+            campaign.review_tasks(min_gain=0.001, close=True)
+            return campaign.reopen() if given[0] else None
         given = [held[given[0]] if one is ... else one for one in given]
         if method == "add_answers":
             name, task, label = given
