@@ -1,9 +1,9 @@
-"""A dataset of Argilla: records, the metadata by which annotators filter, responses."""
+"""A dataset of Argilla: records, the metadata by which annotators filter, responses, a webhook."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
@@ -15,7 +15,10 @@ MAJOR = 2
 """Supported version; 2.8 is tested."""
 PAGE = 500
 """Records per request."""
-ASSIGNED = "assigned"
+ASSIGNED, LABEL, CONFIDENCE = "assigned", "tvcs_label", "tvcs_confidence"
+WEBHOOK_EVENTS = ["response.created", "response.updated"]
+OURS = "tvcs sync"
+"""The description of our webhooks, before the dataset."""
 UNAUTHORIZED, FORBIDDEN = 401, 403
 
 
@@ -23,7 +26,8 @@ class Argilla:
     """See `labelling_tool.LabellingTool`.
 
     Workers are listed in the metadata `assigned`, a terms property, by which an annotator filters:
-    Argilla has no personal tabs.
+    Argilla has no personal tabs. The predicted label is kept in metadata hidden from annotators,
+    since a suggestion would be shown to them.
 
     Parameters
     ----------
@@ -37,6 +41,8 @@ class Argilla:
         Name of its workspace; required if two have a dataset of this name.
     question
         Name of the label question; None for the only one.
+    predictions
+        Whether predicted labels will be sent.
     trust
         As for `Connection`.
     """
@@ -51,11 +57,12 @@ class Argilla:
         *,
         workspace: str | None = None,
         question: str | None = None,
+        predictions: bool = False,
         trust: Trust = DEFAULT,
     ) -> None:
         self._at = Connection(f"{url.rstrip('/')}/api/v1", {"X-Argilla-Api-Key": token}, trust)
         self._name, self._workspace_name = dataset, workspace
-        self._question = question
+        self._question, self._predicts = question, predictions
         self._dataset: dict[str, Any] = {}
         self._fields: dict[str, bool] = {}  # whether they are required
         self._records: dict[str, tuple[str, dict[str, Any]]] = {}  # of tasks: id and metadata
@@ -87,9 +94,7 @@ class Argilla:
             if task is not None:
                 metadata = raw.get("metadata") or {}
                 self._records[task] = (raw["id"], metadata)
-                given = [r for r in raw.get("responses") or () if r["status"] != "draft"]
-                workers = tuple(sorted(metadata.get(ASSIGNED) or ()))
-                found.append(RemoteTask(task, workers, tuple(map(self._annotation, given))))
+                found.append(self._shown(task, metadata, raw.get("responses") or ()))
         return found, None
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
@@ -120,10 +125,26 @@ class Argilla:
     def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
         """See `LabellingTool`."""
         for task, workers in workers_of.items():
-            number, metadata = self._records[task]
-            changed = {**metadata, ASSIGNED: list(workers)}
-            self._ask("PATCH", f"/records/{number}", {"metadata": changed})
-            self._records[task] = (number, changed)
+            self._note(task, {ASSIGNED: list(workers)})
+
+    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        """See `LabellingTool`."""
+        for task, (label, confidence) in labels.items():
+            self._note(task, {LABEL: label, CONFIDENCE: confidence})
+
+    def set_webhook(self, url: str | None) -> None:
+        """See `LabellingTool`; the webhook's content is not read.
+
+        Webhooks of killed runs are removed.
+        """
+        ours = f"{OURS}: {self._dataset['id']}"
+        for hook in self._ask("GET", "/webhooks")["items"]:
+            if hook.get("description") == ours:
+                self._ask("DELETE", f"/webhooks/{hook['id']}")
+        if url is not None:
+            self._ask(
+                "POST", "/webhooks", {"url": url, "events": WEBHOOK_EVENTS, "description": ours}
+            )
 
     def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
         try:
@@ -213,10 +234,14 @@ class Argilla:
                     f", the workers of the campaign; Argilla does not change it: {error}",
                 ) from None
             changed.append(f"dataset {self._name}: min_submitted set to {workers}")
+        kinds = {ASSIGNED: ("terms", True)}
+        if self._predicts:
+            kinds |= {LABEL: ("terms", False), CONFIDENCE: ("float", False)}
         there = self._ask("GET", f"/me{self._path('metadata-properties')}")["items"]
-        if ASSIGNED not in [one["name"] for one in there]:
-            body = {"name": ASSIGNED, "title": ASSIGNED, "settings": {"type": "terms"}}
-            body["visible_for_annotators"] = True
+        for name in kinds.keys() - {one["name"] for one in there}:
+            kind, is_visible = kinds[name]
+            property_ = {"name": name, "title": name, "settings": {"type": kind}}
+            body = property_ | {"visible_for_annotators": is_visible}
             self._ask("POST", self._path("metadata-properties"), body)
         return changed
 
@@ -235,6 +260,17 @@ class Argilla:
                 return
             offset, total = offset + len(found["items"]), int(found["total"])
 
+    def _shown(
+        self, task: str, metadata: Mapping[str, Any], responses: Iterable[Mapping[str, Any]]
+    ) -> RemoteTask:
+        label, confidence = metadata.get(LABEL), metadata.get(CONFIDENCE)
+        predicted = None
+        if label is not None and isinstance(confidence, int | float):
+            predicted = (str(label), float(confidence))
+        given = (self._annotation(one) for one in responses if one["status"] != "draft")
+        workers = metadata.get(ASSIGNED) or ()
+        return RemoteTask(task, tuple(sorted(workers)), tuple(given), predicted)
+
     def _annotation(self, raw: Mapping[str, Any]) -> Annotation:
         answer = (raw.get("values") or {}).get(self._question) or {}
         label = answer.get("value") if raw["status"] == "submitted" else None
@@ -247,3 +283,9 @@ class Argilla:
             parse_time(raw["updated_at"]),
             unreadable=why,
         )
+
+    def _note(self, task: str, changes: Mapping[str, object]) -> None:
+        number, metadata = self._records[task]
+        changed = {**metadata, **changes}
+        self._ask("PATCH", f"/records/{number}", {"metadata": changed})
+        self._records[task] = (number, changed)

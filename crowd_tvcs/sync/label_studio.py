@@ -1,4 +1,4 @@
-"""A project of Label Studio: tasks, tabs of the data manager, annotations."""
+"""A project of Label Studio: tasks, tabs of the data manager, annotations, a webhook."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ PAGE = 200
 """Tasks per request."""
 OVERLAP = 15.0
 """Seconds that are read again, since a change may become visible after one with a later time."""
+MODEL = "tvcs"
+"""Model version of our predictions."""
+WEBHOOK_EVENTS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
 UNAUTHORIZED, FORBIDDEN, ABSENT_FIELD = 401, 403, 404
 
 
@@ -43,6 +46,8 @@ class LabelStudio:
         Number of the project.
     question
         Name of the Choices tag of the label; None for the only one.
+    predictions
+        Whether predictions will be sent; the project is then set to hide them from annotators.
     trust
         As for `Connection`.
     """
@@ -56,14 +61,18 @@ class LabelStudio:
         project: int,
         *,
         question: str | None = None,
+        predictions: bool = False,
         trust: Trust = DEFAULT,
     ) -> None:
         self._token, self._is_personal = token, token.count(".") == 2
         headers = {} if self._is_personal else {"Authorization": f"Token {token}"}
         self._at = Connection(url, headers, trust)
         self._project, self._question = project, question
+        self._predicts = predictions
+        self._to_name = ""
         self._inputs: tuple[str, ...] = ()
         self._data: dict[str, tuple[int, dict[str, Any]]] = {}  # of tasks: number and data
+        self._predictions: dict[str, int] = {}
         self._people: dict[int, tuple[str, ...]] = {}
         self._tabs: set[str] = set()
 
@@ -88,6 +97,7 @@ class LabelStudio:
         """See `LabellingTool`; of tasks with one name the oldest is shown, and all are read."""
         if since is None:
             self._data.clear()
+            self._predictions.clear()
         found: dict[str, RemoteTask] = {}
         latest = since
         for raw in self._tasks(since):
@@ -140,6 +150,39 @@ class LabelStudio:
             data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
             self._ask("PATCH", f"/api/tasks/{number}/", {"data": data})
             self._data[task] = (number, data)
+
+    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        """See `LabellingTool`."""
+        for task, (label, confidence) in labels.items():
+            choice = {
+                "from_name": self._question,
+                "to_name": self._to_name,
+                "type": "choices",
+                "value": {"choices": [label]},
+            }
+            body = {"result": [choice], "score": confidence, "model_version": MODEL}
+            body["task"] = self._data[task][0]
+            if task in self._predictions:
+                self._ask("PATCH", f"/api/predictions/{self._predictions[task]}/", body)
+            else:
+                made = self._ask("POST", "/api/predictions/", body)
+                self._predictions[task] = int(made["id"])
+
+    def set_webhook(self, url: str | None) -> None:
+        """See `LabellingTool`: a webhook without payload; those of killed runs are removed."""
+        for hook in self._ask("GET", "/api/webhooks/", project=self._project):
+            if hook.get("project") == self._project and hook["headers"].get("X-Sync") == MODEL:
+                self._ask("DELETE", f"/api/webhooks/{hook['id']}/")
+        if url is not None:
+            body = {
+                "project": self._project,
+                "url": url,
+                "send_payload": False,
+                "send_for_all_actions": False,
+                "actions": WEBHOOK_EVENTS,
+                "headers": {"X-Sync": MODEL},
+            }
+            self._ask("POST", "/api/webhooks/", body)
 
     def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Send a request; a personal token is exchanged for a short-lived one, and renewed."""
@@ -224,16 +267,20 @@ class LabelStudio:
                 f"{where}: the choices of {quoted(self._question)} must be the classes of the "
                 f"campaign, {joined(classes)}; found {joined(tag['labels'])}"
             )
+        self._to_name = tag["to_name"][0]
         inputs = {one["value"] for other in tags.values() for one in other["inputs"]}
         self._inputs = tuple(sorted(inputs))
 
     def _set_up(self, project: Mapping[str, Any], workers: int) -> list[str]:
-        """Change the setting that would hide tasks from a worker."""
-        if int(project.get("maximum_annotations") or 1) >= workers:
-            return []
-        change = {"maximum_annotations": workers}
-        self._ask("PATCH", f"/api/projects/{self._project}/", change)
-        return [f"project {self._project}: maximum_annotations set to {workers}"]
+        """Change settings that would hide tasks from a worker, or reveal other answers to them."""
+        changes: dict[str, object] = {}
+        if int(project.get("maximum_annotations") or 1) < workers:
+            changes["maximum_annotations"] = workers
+        if self._predicts and project.get("show_collab_predictions"):
+            changes["show_collab_predictions"] = False
+        if changes:
+            self._ask("PATCH", f"/api/projects/{self._project}/", changes)
+        return [f"project {self._project}: {name} set to {to}" for name, to in changes.items()]
 
     def _tasks(self, since: str | None) -> Iterator[dict[str, Any]]:
         query = None
@@ -257,10 +304,16 @@ class LabelStudio:
 
     def _shown(self, task: str, raw: Mapping[str, Any]) -> RemoteTask:
         assigned = str(raw["data"].get("assigned") or "")
+        ours = [p for p in raw.get("predictions") or () if p.get("model_version") == MODEL]
+        predicted = None
+        if ours:
+            self._predictions[task] = int(ours[0]["id"])
+            predicted = _predicted(ours[0])
         return RemoteTask(
             task,
             tuple(sorted(filter(None, assigned.split("|")))),
             tuple(self._annotation(task, one) for one in raw.get("annotations") or ()),
+            predicted,
         )
 
     def _annotation(self, task: str, raw: dict[str, Any]) -> Annotation:
@@ -306,6 +359,13 @@ def _filters(column: str, operator: str, kind: str, value: str) -> dict[str, Any
     return {"conjunction": "and", "items": [item]}
 
 
+def _predicted(prediction: Mapping[str, Any]) -> tuple[str, float] | None:
+    try:
+        return str(prediction["result"][0]["value"]["choices"][0]), float(prediction["score"])
+    except (LookupError, TypeError, ValueError):  # edited by hand: it is written anew
+        return None
+
+
 def _choice_of(config: str, name: str) -> str:
     """Return the kind of choice of a tag in the interface's XML."""
     try:
@@ -317,4 +377,4 @@ def _choice_of(config: str, name: str) -> str:
 
 def _merged(one: RemoteTask, other: RemoteTask) -> RemoteTask:
     """Merge two tasks of one name: the workers of the first, the annotations of both."""
-    return RemoteTask(one.task, one.workers, one.annotations + other.annotations)
+    return RemoteTask(one.task, one.workers, one.annotations + other.annotations, one.predicted)

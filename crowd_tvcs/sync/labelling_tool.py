@@ -47,11 +47,14 @@ class RemoteTask:
         Workers who see it in their tab, sorted.
     annotations
         Annotations of all people.
+    predicted
+        The label and the confidence that the operator sees, or None.
     """
 
     task: str
     workers: tuple[str, ...]
     annotations: tuple[Annotation, ...] = ()
+    predicted: tuple[str, float] | None = None
 
 
 class LabellingTool(Protocol):
@@ -85,4 +88,12 @@ class LabellingTool(Protocol):
 
     def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
         """Show tasks to these workers only."""
+        ...
+
+    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        """Send the predicted label and confidence of tasks to the operator."""
+        ...
+
+    def set_webhook(self, url: str | None) -> None:
+        """Have this address called after every new annotation; None for no longer."""
         ...

@@ -160,6 +160,14 @@ def pair_states(store: Store) -> dict[tuple[str, str], tuple[int, str | None]]:
         }
 
 
+def labels_now(store: Store) -> dict[str, tuple[str, float]]:
+    """Return label and confidence of every task with answers."""
+    with store.read() as (connection, settings):
+        classes = json.loads(settings.classes)
+        rows = connection.execute(_LABELS)
+        return {name: (classes[label], float(confidence)) for name, label, confidence in rows}
+
+
 def names(store: Store) -> Names:
     """Read the names of the campaign, without gold that the server mixes in: that is its own."""
     with store.read() as (connection, settings):
@@ -244,4 +252,7 @@ _PAIRS = (
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .join(task, task.c.id == pair.c.task_id)
     .where(pair.c.state != LAPSED)
+)
+_LABELS = select(task.c.name, task.c.label, task.c.confidence).where(
+    task.c.answers > 0, task.c.closed != GOLD
 )

@@ -36,11 +36,14 @@ class Settings:
         Worker of every account of the tool; None if the names are equal.
     payloads
         Content of the tasks, by name.
+    predictions
+        Whether predicted labels are sent to the tool.
     """
 
     batch: int
     accounts: Mapping[str, str] | None
     payloads: Mapping[str, Mapping[str, str]]
+    predictions: bool = False
 
 
 @dataclass
@@ -51,6 +54,8 @@ class Sync:
     ----------
     log
         Function that prints a line for the operator.
+    webhook_url
+        Address that the tool calls after a change, or None.
     counts
         Numbers of actions since the last report.
     has_reported
@@ -61,6 +66,7 @@ class Sync:
     tool: LabellingTool
     settings: Settings
     log: Callable[[str], None]
+    webhook_url: str | None = None
     counts: Counter[str] = field(default_factory=Counter)
     has_reported: bool = False
 
@@ -70,11 +76,24 @@ class Sync:
         self._shown: dict[str, RemoteTask] = {}
         self._refused: set[str] | None = None
         self._unknown_accounts: set[str] = set()
+        self._has_webhook = False
         self._names = leasing.names(self.campaign.store)
 
     def begin(self) -> None:
         """Check the tool, and set it up."""
         self._check(self._names)
+        if self.webhook_url is not None:
+            self._has_webhook = True
+            try:
+                self.tool.set_webhook(self.webhook_url)
+            except ToolError as error:
+                self.log(f"{self.tool.title} refuses the webhook, so it is only polled: {error}")
+
+    def end(self) -> None:
+        """Remove the webhook; an unavailable tool notices by itself."""
+        if self._has_webhook:
+            with suppress(ToolUnavailableError, ValueError):
+                self.tool.set_webhook(None)
 
     def _check(self, names: leasing.Names) -> None:
         """Check the classes and the workers in the tool, and update its settings."""
@@ -113,6 +132,7 @@ class Sync:
         leasing.lease_batches(self.campaign.store, present, self.settings.batch, now)
         self.tool.open_tabs(sorted(present))
         self._show()
+        self._predict()
         self._since = since
         self._swept = now if is_sweep else self._swept
 
@@ -220,7 +240,16 @@ class Sync:
             workers = tuple(open_now.get(name, ()))
             if name in self._names.tasks and workers != before.workers:
                 self.tool.show({name: workers})
-                self._shown[name] = RemoteTask(name, workers, before.annotations)
+                self._shown[name] = RemoteTask(name, workers, before.annotations, before.predicted)
+
+    def _predict(self) -> None:
+        if not self.settings.predictions:
+            return
+        for name, now in leasing.labels_now(self.campaign.store).items():
+            before = self._shown.get(name)
+            if before is not None and not _is_same(before.predicted, now):
+                self.tool.predict({name: now})
+                self._shown[name] = RemoteTask(name, before.workers, before.annotations, now)
 
 
 def run(
@@ -243,19 +272,22 @@ def run(
         Seconds of attempts for the first step, if the tool or the store is unavailable. Later steps
         are attempted without limit.
     wait
-        Waits for so many seconds.
+        Waits for so many seconds, or less if the webhook is called.
 
     Raises
     ------
     RunError
         If the first step did not succeed in time.
     """
-    _first(sync, patience)
-    if once and not sync.has_reported:
-        sync.log("nothing new")
-    while not once:
-        wait(every)
-        _until_done(sync, sync.step, lambda error: None)
+    try:
+        _first(sync, patience)
+        if once and not sync.has_reported:
+            sync.log("nothing new")
+        while not once:
+            wait(every)
+            _until_done(sync, sync.step, lambda error: None)
+    finally:
+        sync.end()
 
 
 def _first(sync: Sync, patience: float) -> None:
@@ -299,3 +331,8 @@ def report(sync: Sync) -> None:
         sync.log(", ".join(f"{count} {what}" for what, count in done.items()))
         sync.has_reported = True
     sync.counts.clear()
+
+
+def _is_same(counts: tuple[str, float] | None, now: tuple[str, float]) -> bool:
+    """Return whether the label sent is the current one, to the digits shown."""
+    return counts is not None and counts[0] == now[0] and abs(counts[1] - now[1]) < 5e-5

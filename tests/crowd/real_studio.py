@@ -80,6 +80,7 @@ def running(folder):
         *("--user-token", TOKEN, "--enable-legacy-api-token"),
     ]
     quiet = {"COLLECT_ANALYTICS": "0", "LATEST_VERSION_CHECK": "0", "PYTHONWARNINGS": "ignore"}
+    quiet["SSRF_PROTECTION_ENABLED"] = "false"  # webhooks may call this machine
     quiet["LABEL_STUDIO_BASE_DATA_DIR"] = str(folder)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(

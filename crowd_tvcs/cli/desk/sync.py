@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +64,9 @@ class HowOptions:
             metavar="N", min=1, max=100, help="Number of tasks that a worker has at the same time."
         ),
     ] = 3
+    predictions: Annotated[bool, Help("Also send the current label of each task to the tool.")] = (
+        False
+    )
     every: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two checks of the tool.")
     ] = 5.0
@@ -71,6 +77,13 @@ class HowOptions:
             metavar="SECONDS", min=0.0, help="Time to keep trying while the tool cannot be reached."
         ),
     ] = 60.0
+    listen: Annotated[
+        str | None,
+        Help("Address for the tool's webhook, which reports new answers at once.", "HOST:PORT"),
+    ] = None
+    webhook_url: Annotated[
+        str | None, Help("URL of --listen as the tool reaches it, if it differs.", "URL")
+    ] = None
     tls_ca: Annotated[
         Path | None, file_option("PEM file of the authority that signed the tool's certificate.")
     ] = None
@@ -120,6 +133,7 @@ def label_studio(given: StudioOptions) -> None:
         _token(how.token_file, STUDIO_TOKEN),
         given.project,
         question=how.question,
+        predictions=how.predictions,
         trust=Trust(how.tls_ca, how.trust_network),
     )
     _run(given.store, front, how)
@@ -145,6 +159,7 @@ def argilla(given: ArgillaOptions) -> None:
         given.dataset,
         workspace=given.workspace,
         question=how.question,
+        predictions=how.predictions,
         trust=Trust(how.tls_ca, how.trust_network),
     )
     _run(given.store, front, how)
@@ -155,11 +170,34 @@ def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
     from crowd_tvcs.sync.leasing import contents
     from crowd_tvcs.sync.loop import Settings, Sync, run
 
+    if how.webhook_url is not None and how.listen is None:
+        raise ValueError("--webhook-url is the address of --listen, which is not given")
+    if how.once and how.listen is not None:
+        raise ValueError("--once looks once, so nobody would hear --listen")
     accounts = None if how.accounts is None else read_accounts(how.accounts)
-    with open_campaign(store) as campaign:
+    with open_campaign(store) as campaign, _webhook(how) as (call, wait):
         payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
-        sync = Sync(campaign, front, Settings(how.batch, accounts, payloads), print_message)
-        run(sync, every=how.every, once=how.once, patience=how.patience)
+        settings = Settings(how.batch, accounts, payloads, how.predictions)
+        sync = Sync(campaign, front, settings, print_message, call)
+        run(sync, every=how.every, once=how.once, patience=how.patience, wait=wait)
+
+
+@contextmanager
+def _webhook(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], object]]]:
+    """Yield the URL of the webhook, if one is wanted, and a function that waits for its events."""
+    if how.listen is None:
+        yield None, time.sleep
+        return
+    from crowd_tvcs.sync.webhook import WebhookListener, listen
+
+    host, _, port = how.listen.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"--listen must be HOST:PORT, found {how.listen!r}")
+    listener = WebhookListener()
+    with listen(listener, host.strip("[]"), int(port)) as url:
+        if how.webhook_url is not None:
+            url = how.webhook_url.rstrip("/") + listener.path
+        yield url, listener.wait
 
 
 def _token(file: Path | None, variable: str) -> str:

@@ -8,6 +8,7 @@ answered; of each kind one answer was kept. `test_real_argilla.py` holds them ag
 import copy
 import json
 import threading
+import urllib.request
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,7 @@ class ArgillaDesk:
         self.version = RECORDED["version"]["version"]
         self.datasets = [copy.deepcopy(RECORDED["dataset"])]
         self.question = copy.deepcopy(RECORDED["question"])
-        self.users, self.records, self.properties = [], {}, []
+        self.users, self.records, self.properties, self.hooks = [], {}, [], {}
         self.calls, self.fails = [], lambda number: ""
         self.lock, self.clock = threading.RLock(), 1_700_000_000.0
 
@@ -73,6 +74,9 @@ class ArgillaDesk:
                 **more,
             }
             self.called(task)["responses"].append(one)
+        for hook in self.hooks.values():
+            request = urllib.request.Request(hook["url"], b'{"type": "response.created"}')
+            urllib.request.urlopen(request, timeout=60).close()
 
 
 def _patch_dataset(desk, query, body, number):
@@ -105,6 +109,12 @@ def _add_property(desk, query, body, number):
     return 201, desk.properties[-1]
 
 
+def _add_hook(desk, query, body):
+    made = {**RECORDED["webhook"], "id": str(uuid.uuid4()), **body}
+    desk.hooks[made["id"]] = made
+    return 201, made
+
+
 def _items(found):
     return lambda desk, query, body, *number: (200, {"items": found(desk)})
 
@@ -122,4 +132,7 @@ ROUTES = {
     "GET /datasets/([^/]+)/records": _records,
     "POST /datasets/([^/]+)/records/bulk": _add,
     "PATCH /records/([^/]+)": _patch_record,
+    "GET /webhooks": _items(lambda desk: list(desk.hooks.values())),
+    "POST /webhooks": _add_hook,
+    "DELETE /webhooks/([^/]+)": lambda desk, query, body, number: (200, desk.hooks.pop(number)),
 }

@@ -44,8 +44,9 @@ def keep(studio, address):
     """Begin to keep a campaign in step, as a new process does."""
 
     def _keep(campaign, *, message=None, token=fake.TOKEN, **more):
+        predictions = bool(more.get("predictions"))
         settings = Settings(**({"batch": 2, "accounts": None, "payloads": {}} | more))
-        front = LabelStudio(address, token, fake.PROJECT)
+        front = LabelStudio(address, token, fake.PROJECT, predictions=predictions)
         sync = Sync(campaign, front, settings, (message if message is not None else []).append)
         sync.begin()
         return sync

@@ -44,8 +44,8 @@ class Studio:
         self.stranger = _error("wrong token")
         self.release = RECORDED["version"]["release"]
         self.project = copy.deepcopy(RECORDED["project"])
-        self.project["maximum_annotations"] = 1  # as when new
-        self.users, self.tasks, self.views = [], {}, {}
+        self.project |= {"maximum_annotations": 1, "show_collab_predictions": True}  # as when new
+        self.users, self.tasks, self.views, self.hooks = [], {}, {}, {}
         self.tokens = {f"Token {TOKEN}"}
         self.calls, self.fails, self.refreshed = [], lambda number: "", 0
         self.lock, self.ids, self.clock = threading.RLock(), 0, 1_700_000_000.0
@@ -82,7 +82,7 @@ class Studio:
         ]
 
     def annotate(self, email, name, label, **more):
-        """Do what a person does: None skips."""
+        """Do what a person does: None skips; then call the webhooks."""
         with self.lock:
             task, stamp = self.called(name), self.stamp()
             one = {
@@ -97,7 +97,12 @@ class Studio:
             }
             task["annotations"].append(one)
             task["updated_at"] = self.stamp()
-            return one
+            hooks = list(self.hooks.values())
+        for hook in hooks:
+            body = json.dumps({"action": "ANNOTATION_CREATED"}).encode()
+            request = urllib.request.Request(hook["url"], body, hook["headers"])
+            urllib.request.urlopen(request, timeout=60).close()
+        return one
 
     def lets_in(self, headers, path):
         return path in OPEN or headers.get("Authorization") in self.tokens
@@ -171,6 +176,31 @@ def _new_view(studio, query, body):
     return 201, made
 
 
+def _predict(studio, query, body, *number):
+    every = [p for task in studio.tasks.values() for p in task["predictions"]]
+    made = next((p for p in every if p["id"] in number), None)
+    if made is None:
+        made = {**RECORDED["prediction"], "id": studio.number()}
+        studio.tasks[body["task"]]["predictions"].append(made)
+    made |= body
+    return 200 if number else 201, made
+
+
+def _hooks(studio, query, body):
+    return 200, list(studio.hooks.values())
+
+
+def _new_hook(studio, query, body):
+    made = {**RECORDED["webhook"], "id": studio.number(), **body}
+    studio.hooks[made["id"]] = made
+    return 201, made
+
+
+def _no_hook(studio, query, body, number):
+    del studio.hooks[number]
+    return 204, None
+
+
 def _refresh(studio, query, body):
     if body["refresh"] != PERSONAL:
         return _error("wrong token")
@@ -192,6 +222,11 @@ ROUTES = {
     r"PATCH /api/tasks/(\d+)/": _task,
     "GET /api/dm/views/": _views,
     "POST /api/dm/views/": _new_view,
+    "POST /api/predictions/": _predict,
+    r"PATCH /api/predictions/(\d+)/": _predict,
+    "GET /api/webhooks/": _hooks,
+    "POST /api/webhooks/": _new_hook,
+    r"DELETE /api/webhooks/(\d+)/": _no_hook,
     "POST /api/token/refresh/": _refresh,
 }
 OPEN = ("/api/version", "/api/token/refresh/")

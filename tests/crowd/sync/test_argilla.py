@@ -37,7 +37,7 @@ def keep(desk, campaign):
 
         def _keep(key=KEY, **more):
             front = Argilla(f"http://{address}", key, NAME, **more)
-            settings = Settings(2, None, {})
+            settings = Settings(2, None, {}, bool(more.get("predictions")))
             sync = Sync(campaign, front, settings, [].append)
             sync.begin()
             return sync
@@ -46,7 +46,7 @@ def keep(desk, campaign):
 
 
 def test_people_label_a_campaign_by_the_metadata_that_names_them(desk, campaign, keep):
-    sync = keep()
+    sync = keep(predictions=True)
     for _ in range(8):
         sync.step(desk.clock)
         for name in WORKERS:
@@ -55,11 +55,15 @@ def test_people_label_a_campaign_by_the_metadata_that_names_them(desk, campaign,
     assert len(answers(campaign)) == len(TASKS) * len(WORKERS)
     assert desk.tab("ann") == desk.tab("bob") == []
     assert desk.datasets[0]["distribution"]["min_submitted"] == 2
-    shown = {one["name"]: one["visible_for_annotators"] for one in desk.properties}
-    assert shown == {"assigned": True}
+    result = desk.called("t0")["metadata"]
+    assert (result["tvcs_label"], result["tvcs_confidence"]) == leasing.labels_now(campaign.store)[
+        "t0"
+    ]
+    hidden = {one["name"]: one["visible_for_annotators"] for one in desk.properties}
+    assert hidden == {"assigned": True, "tvcs_label": False, "tvcs_confidence": False}
     before = answers(campaign), audit(campaign), len(desk.records)
     calls = len(desk.calls)
-    keep().step(desk.clock)
+    keep(predictions=True).step(desk.clock)
     assert (answers(campaign), audit(campaign), len(desk.records)) == before
     assert {verb for verb, _ in desk.calls[calls:]} == {"GET"}
 
@@ -76,6 +80,16 @@ def test_a_discarded_record_is_a_skip_and_a_draft_is_nothing(desk, campaign, kee
         ("ann", "skip", skipped)
     ]
     assert drafted in leasing.open_tasks(campaign.store)
+
+
+def test_calls_are_made_and_taken_back_by_what_they_are_for(desk, keep):
+    sync = keep()
+    sync.tool.set_webhook("http://127.0.0.1:9/killed")
+    desk.hooks["other"] = {"id": "other", "description": "somebody's", "url": "http://x"}
+    sync.tool.set_webhook("http://127.0.0.1:9/now")
+    assert {hook["url"] for hook in desk.hooks.values()} == {"http://x", "http://127.0.0.1:9/now"}
+    sync.tool.set_webhook(None)
+    assert list(desk.hooks) == ["other"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,17 @@
 """The tool or the store is away, comes back, or calls."""
 
+import threading
+import time
+import urllib.error
+import urllib.request
+
 import pytest
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.sync import loop
 from crowd_tvcs.sync.loop import run
+from crowd_tvcs.sync.webhook import WebhookListener, listen
 from tests.crowd.sync.conftest import ANN, BOB, TASKS, WORKERS, answers, audit
 from tvcs_core.files.errors import RunError
 
@@ -54,6 +60,46 @@ def test_what_never_answers_is_given_up_after_the_patience(campaign, studio, kee
     studio.fails = lambda number: "before"
     with pytest.raises(RunError, match=r"503 Service Unavailable; given up after 0\.02 s"):
         run(sync, every=1.0, once=True, patience=0.02)
+
+
+def test_a_call_brings_the_answer_in_at_once_and_is_taken_back_at_the_end(campaign, studio, keep):
+    listener, sync = WebhookListener(), keep(campaign)
+    rung = threading.Event()
+
+    def wait(seconds):
+        if rung.is_set():
+            raise KeyboardInterrupt
+        threading.Timer(0.0, studio.annotate, (ANN, studio.tab(ANN)[0], "yes")).start()
+        listener.wait(seconds)
+        rung.set()
+
+    with listen(listener, "127.0.0.1", 0) as url:
+        sync.webhook_url = url
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            run(sync, every=600.0, once=False, patience=0.0, wait=wait)
+    assert time.monotonic() - begun < 300.0
+    assert len(answers(campaign)) == 1
+    assert studio.hooks == {}
+
+
+def test_calls_of_a_run_that_was_killed_are_taken_back(campaign, studio, keep):
+    sync = keep(campaign)
+    sync.tool.set_webhook("http://127.0.0.1:9/killed")
+    sync.tool.set_webhook("http://127.0.0.1:9/now")
+    assert [hook["url"] for hook in studio.hooks.values()] == ["http://127.0.0.1:9/now"]
+    assert all(not hook["send_payload"] for hook in studio.hooks.values())
+
+
+def test_a_stranger_does_not_ring(campaign):
+    listener = WebhookListener()
+    with listen(listener, "127.0.0.1", 0) as url:
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{url}x", b"{}", timeout=60)
+        refused.value.close()
+        assert not listener._called.is_set()
+        urllib.request.urlopen(url, b"{}", timeout=60).close()
+        assert listener._called.is_set()
 
 
 @pytest.mark.slow

@@ -32,9 +32,10 @@ def run(campaign, studio, address, monkeypatch, capsys):
 
 def test_it_brings_both_in_step_and_says_what_it_did(campaign, studio, run):
     begun = f"project {fake.PROJECT}: "
-    assert run() == (
+    assert run("--predictions") == (
         0,
-        f"{begun}maximum_annotations set to 3\n5 tasks added\n",
+        f"{begun}maximum_annotations set to 3\n{begun}show_collab_predictions set to False\n"
+        "5 tasks added\n",
     )
     studio.annotate(ANN, studio.tab(ANN)[0], "yes")
     assert run() == (0, "1 accepted\n")
@@ -118,6 +119,8 @@ def test_wrong_words_are_refused(more, what, run):
 @pytest.mark.parametrize(
     ("more", "what"),
     [
+        (["--listen", "127.0.0.1:0"], "--once looks once, so nobody would hear --listen"),
+        (["--webhook-url", "http://x"], "--webhook-url is the address of --listen, which is not"),
         (["--question", "other"], "must have one tag Choices called 'other', found label"),
     ],
 )
@@ -125,6 +128,11 @@ def test_options_that_do_not_go_together_are_refused(more, what, run):
     code, message = run(*more)
     assert code == 2
     assert what in message
+
+
+def test_where_to_listen_must_be_an_address(run):
+    code, message = run("--listen", "8000", once="")
+    assert (code, message) == (2, "error: --listen must be HOST:PORT, found '8000'\n")
 
 
 def test_nobody_there_is_failed_work(run):

@@ -29,6 +29,7 @@ def work(studio, sync, people, steps=60):
 
 def test_everybody_sees_what_next_gives_and_the_answers_come_in(campaign, studio, keep):
     sync = keep(campaign)
+    assert studio.project["show_collab_predictions"] is True  # nothing is told, so it stays
     sync.step(studio.clock)
     tabs = {who: set(studio.tab(who)) for who in (ANN, BOB)}
     assert [len(tab) for tab in tabs.values()] == [2, 2]
@@ -246,6 +247,25 @@ def test_what_a_round_issued_is_shown_too(campaign, studio, keep):
     assert {pair for pair in issued if pair[0] != CY} <= shown
 
 
+def test_predictions_follow_the_answers_and_are_kept_from_annotators(campaign, studio, keep):
+    sync = keep(campaign, predictions=True)
+    sync.step(studio.clock)
+    task = studio.tab(ANN)[0]
+    assert studio.project["show_collab_predictions"] is False
+    studio.annotate(ANN, task, "yes")
+    sync.step(studio.clock)
+    (result,) = studio.called(task)["predictions"]
+    confidence = leasing.labels_now(campaign.store)[task][1]
+    assert result["result"] == [fake.choice("yes")]
+    assert result["score"] == pytest.approx(confidence)
+    assert result["model_version"] == "tvcs"
+    calls = len(studio.calls)
+    keep(campaign, predictions=True).step(studio.clock)
+    assert not [call for call in studio.calls[calls:] if "predictions" in call[1]]
+    keep(campaign).step(studio.clock)
+    assert len(studio.called(task)["predictions"]) == 1
+
+
 def test_a_task_that_was_removed_there_is_added_again(campaign, studio, keep):
     sync = keep(campaign)
     sync.step(studio.clock)
@@ -323,9 +343,10 @@ def test_gold_of_a_desk_is_not_shown_elsewhere(campaign, studio, keep):
     campaign.gold_share = 0.5
     while (task := campaign.next(ANN).task) is not None:
         campaign.submit(ANN, task, "yes")
-    sync = keep(campaign)
+    sync = keep(campaign, predictions=True)
     sync.step(studio.clock)
     assert len(studio.tasks) == len(TASKS)
+    assert set(leasing.labels_now(campaign.store)) == set(TASKS)
 
 
 def test_a_look_that_changes_nothing_stands_in_no_plan_s_way(campaign, studio, keep):
@@ -349,3 +370,16 @@ def test_workers_who_come_later_are_looked_at_too(campaign, studio, keep):
     studio.fails = calls
     with pytest.raises(ValueError, match=r"a\|b"):
         sync.step(studio.clock)
+
+
+def test_who_could_not_begin_has_nothing_to_take_back(campaign, studio, keep, monkeypatch):
+    sync = keep(campaign)
+    sync.webhook_url = "http://127.0.0.1:1/"
+
+    def check(*_):
+        raise ValueError("no project")
+
+    monkeypatch.setattr(sync.tool, "check", check)
+    monkeypatch.setattr(sync.tool, "set_webhook", None)  # not asked for
+    with pytest.raises(ValueError, match="no project"):
+        loop.run(sync, every=0.0, once=True, patience=0.0)

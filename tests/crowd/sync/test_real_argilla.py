@@ -99,21 +99,25 @@ def test_two_people_label_a_campaign_in_argilla(address, begin):
     campaign = begin(
         workers=workers, tasks=TASKS, qualities=workers, classes=["yes", "no"], budget=5
     )
-    settings = Settings(2, None, {})
-    sync = Sync(campaign, Argilla(address, KEY, NAME), settings, print)
+    settings = Settings(2, None, {}, predictions=True)
+    sync = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
     sync.begin()
+    sync.tool.set_webhook("http://127.0.0.1:9/x")
     message = _label(sync, address, dataset, keys)
     found = answers(campaign)
     assert found == sorted((*pair, label) for pair, label in message.items())
     assert len(found) == 5  # the budget; the sixth pair was skipped
     assert sum(what == "skip" for _, what, _, _ in audit(campaign)) == 1
+    (hook,) = call(address, "GET", "/webhooks")["items"]
+    sync.tool.set_webhook(None)
+    assert call(address, "GET", "/webhooks")["items"] == []
     records = _records(address, dataset)
     assert all(one["metadata"]["assigned"] == [] for one in records)
-    again = Sync(campaign, Argilla(address, KEY, NAME), settings, print)
+    again = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
     again.begin()
     again.step()
     assert answers(campaign) == found
-    _hold_against_recorded(address, dataset, records)
+    _hold_against_recorded(address, dataset, records, hook)
 
 
 def _records(address, dataset):
@@ -140,13 +144,14 @@ def _label(sync, address, dataset, keys):
     return message
 
 
-def _hold_against_recorded(address, dataset, records):
+def _hold_against_recorded(address, dataset, records, hook):
     """The small server of the fast tests speaks as this one: same fields."""
     responses = [one for record in records for one in record["responses"]]
     now = {
         "submitted": next(one for one in responses if one["status"] == "submitted"),
         "discarded": next(one for one in responses if one["status"] == "discarded"),
         "record": records[0],
+        "webhook": hook,
         "dataset": call(address, "GET", f"/datasets/{dataset}"),
         "question": call(address, "GET", f"/datasets/{dataset}/questions")["items"][0],
         "field": call(address, "GET", f"/datasets/{dataset}/fields")["items"][0],

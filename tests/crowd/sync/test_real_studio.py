@@ -83,10 +83,12 @@ def test_two_people_label_a_campaign_through_their_tabs(
 ):
     """Every answer is in the store with its time; nobody gets more than the caps; it all ends."""
     campaign = make(budget=8, max_tasks_per_worker=5)
-    more = ["--every", "1", "--batch", "2"]
+    more = ["--listen", "127.0.0.1:0", "--every", "20", "--batch", "2", "--predictions"]
+    hooks = f"/api/webhooks/?project={project}"
     message = {}
     with syncing(campaign, real_studio, project, tmp_path / "log", *more):
         until(lambda: all(next_task(real_studio, project, w, t) for w, t in people.items()))
+        until(lambda: real_studio.call("GET", hooks, TOKEN))
         end = time.monotonic() + TIMEOUT_SECONDS
         while len(answers(campaign)) < 8 and time.monotonic() < end:
             for who, token in people.items():
@@ -98,6 +100,7 @@ def test_two_people_label_a_campaign_through_their_tabs(
                     annotate(real_studio, token, given, message[who, task])
             time.sleep(0.2)
         until(lambda: not any(next_task(real_studio, project, w, t) for w, t in people.items()))
+    assert real_studio.call("GET", hooks, TOKEN) == []
     found = answers(campaign)
     assert found == sorted((*pair, label) for pair, label in message.items())
     assert len(found) == 8
@@ -106,6 +109,9 @@ def test_two_people_label_a_campaign_through_their_tabs(
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT seconds FROM pair WHERE state = 3").all()
     assert {seconds for (seconds,) in rows} == {2.5}
+    page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all&page_size=100", TOKEN)
+    result = {t["data"]["task"]: len(t["predictions"]) for t in page["tasks"]}
+    assert result == {task: int(any(t == task for _, t, _ in found)) for task in TASKS}
 
 
 def test_a_look_now_and_then_skips_and_comes_to_the_same(
@@ -150,16 +156,22 @@ def test_what_was_recorded_is_what_it_answers(real_studio, people, project):
     front.check(["yes", "no"], [ANN])
     front.add({"t0": {"text": "t0"}})
     front.open_tabs([ANN])
+    front.set_webhook("http://127.0.0.1:9/x")
     front.read(None)
+    front.predict({"t0": ("yes", 0.9)})
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all", TOKEN)
     annotate(real_studio, people[ANN], page["tasks"][0], "yes")
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all", TOKEN)
     (task,) = page["tasks"]
+    (hook,) = real_studio.call("GET", f"/api/webhooks/?project={project}", TOKEN)
     (view,) = real_studio.call("GET", f"/api/dm/views/?project={project}", TOKEN)
+    front.set_webhook(None)
     now = {
         "annotation": task["annotations"][0],
+        "prediction": task["predictions"][0],
         "task": task,
         "page of tasks": page,
+        "webhook": hook,
         "view": view,
         "project": real_studio.call("GET", f"/api/projects/{project}/", TOKEN),
         "user": real_studio.call("GET", "/api/users/", TOKEN)[0],
