@@ -3,6 +3,7 @@
     python -m benchmarks.crowd.factors                                  # 200 x 100,000, 400 kinds
     python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000
     python -m benchmarks.crowd.factors --priors 3 --keep /tmp/crowd     # keeps tables and plan
+    python -m benchmarks.crowd.factors --campaign                       # every step of a campaign
     python -m benchmarks.crowd.factors --tasks 10000 --beside-table     # and by the table
 
 The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
@@ -56,10 +57,39 @@ def planned(args: argparse.Namespace, folder: Path) -> dict[str, float]:
 
 
 def crowd_of(args: argparse.Namespace, folder: Path) -> list[object]:
-    """Return the options of `assign` that describe the crowd."""
+    """The options of `assign` and of `campaign init` that say what the crowd is."""
     words = ["--kinds", folder / "kinds.csv", "--tasks", folder / "tasks.csv"]
     words += ["--max-workers-per-task", MOST, "--budget", LABELS * args.tasks]
     return [*words, "--max-tasks-per-worker", MOST * args.tasks // args.workers]
+
+
+def whole_campaign(args: argparse.Namespace, folder: Path) -> None:
+    """Run a campaign to its second round and its report; print what each step takes."""
+    store, pairs, answers = (folder / name for name in ("c.db", "pairs.csv", "answers.csv"))
+    of_store = ("campaign", "init", store, *crowd_of(args, folder))
+    limit = ("--time-limit", args.time_limit)
+    tell("init", ran(*of_store))
+    half = ("--labels", LABELS * args.tasks // 2)
+    tell("plan", ran("campaign", "plan", store, *limit, *half, "--out", pairs))
+    rng = np.random.default_rng(args.seed)
+    with pairs.open(newline="") as file, answers.open("w", newline="") as out:
+        table = csv.writer(out)
+        table.writerow(["task", "worker", "label"])
+        rows = list(csv.reader(file))[1:]
+        labels = rng.integers(0, 2, len(rows)).tolist()
+        table.writerows((t, w, label) for (w, t), label in zip(rows, labels, strict=True))
+    steps = {
+        "import": ("import", store, answers),
+        "next": ("next", store, "--worker", "w00000"),
+        "replan": ("replan", store, *limit, "--out", folder / "more.csv"),
+        "status": ("status", store),
+        "labels": ("export-labels", store, "--out", folder / "labels.csv"),
+        "report": ("report", store, "--out", folder / "page.html"),
+    }
+    for name, words in steps.items():
+        tell(name, ran("campaign", *words))
+    print(f"store {store.stat().st_size / 2**20:.0f} MB, report ", end="")
+    print(f"{(folder / 'page.html').stat().st_size / 2**10:.0f} kB")
 
 
 def beside_table(args: argparse.Namespace, folder: Path) -> int:
@@ -147,6 +177,7 @@ def main() -> int:
     parser.add_argument("--priors", type=int, default=1, choices=range(1, len(PRIORS) + 1))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time-limit", type=float, default=7200.0)
+    parser.add_argument("--campaign", action="store_true")
     parser.add_argument("--beside-table", action="store_true")
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
@@ -154,6 +185,9 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         write_crowd(args, folder)
+        if args.campaign:
+            whole_campaign(args, folder)
+            return 0
         if args.beside_table:
             return beside_table(args, folder)
         took = planned(args, folder)

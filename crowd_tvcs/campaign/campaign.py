@@ -28,7 +28,7 @@ from tvcs_core.arguments import check_number, check_type
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
-    from crowd_tvcs.answers.quality import Qualities
+    from crowd_tvcs.answers.quality import Qualities, Quality
     from crowd_tvcs.campaign.state import State
 
 # A process that only claims and submits must start quickly, so the modules that need NumPy,
@@ -82,6 +82,7 @@ class Campaign(Desk, Changeable):
         workers: Iterable[str | Worker],
         tasks: Iterable[str | Task],
         qualities: Qualities | None = None,
+        kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
         classes: Sequence[str] = ("0", "1"),
@@ -108,6 +109,9 @@ class Campaign(Desk, Changeable):
             Names, or `Worker` and `Task`.
         qualities
             Accuracy per worker, or a `Quality` of the pairs that may be assigned.
+        kinds
+            Qualities of workers on kinds of tasks, in place of `qualities`; every `Task` then has a
+            kind.
         gold, gold_answers
             Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
             they are estimated from these.
@@ -156,7 +160,7 @@ class Campaign(Desk, Changeable):
 
         create_store(
             place,
-            InitialData(workers, tasks, qualities, gold, gold_answers),
+            InitialData(workers, tasks, qualities, kinds, gold, gold_answers),
             classes=classes,
             answer_kind=answer_kind,
             prior=prior,
@@ -297,6 +301,7 @@ class Campaign(Desk, Changeable):
         workers: Iterable[str | Worker] = (),
         tasks: Iterable[str | Task] = (),
         qualities: Qualities | None = None,
+        kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
     ) -> None:
@@ -313,6 +318,8 @@ class Campaign(Desk, Changeable):
         listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
             additions.add_workers(connection, settings, listed)
+            if kinds is not None:
+                additions.add_kinds(connection, settings, kinds)
             additions.add_tasks(connection, settings, wanted)
             if qualities is not None:
                 if settings.source == "gold":
@@ -331,6 +338,7 @@ class Campaign(Desk, Changeable):
             }
             added = [plural(len(of), what) for what, of in new.items() if of]
             added += ["qualities"] if qualities is not None else []
+            added += ["kinds"] if kinds is not None else []
             write_audit(connection, OPERATOR, "add", None, ", ".join(added))
 
     def release(self, number: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
-from crowd_tvcs.answers.quality import Qualities
+from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
     AnswerRecord,
@@ -29,7 +29,7 @@ from crowd_tvcs.campaign.settings import (
     first_row,
     prior_of_classes,
 )
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle_all
@@ -42,6 +42,7 @@ class InitialData(NamedTuple):
     workers: Iterable[str | Worker]
     tasks: Iterable[str | Task]
     qualities: Qualities | None
+    kinds: Quality | None
     gold: Mapping[str, str] | None
     gold_answers: Iterable[AnswerRecord | tuple[str, str, str]]
 
@@ -51,9 +52,11 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
     qualities, known = first.qualities, gold_of(first.gold)
     settings = _settings(first, given)
     lines = parse_answers("gold_answers", first.gold_answers)
+    if qualities is not None and first.kinds is not None:
+        raise ValueError("a campaign has qualities or kinds, not both")
     if not KINDS[given["answer_kind"]].has_classes:
         _refuse_of_classes(first, given)
-    elif qualities is None and not known:
+    elif qualities is None and first.kinds is None and not known:
         raise ValueError("a campaign needs qualities, or gold labels that show who is good")
     if lines and not known:
         raise ValueError("gold answers need the gold labels of their tasks")
@@ -65,6 +68,9 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
         connection.execute(insert(schema.campaign).values(settings))
         row = SETTINGS.only(connection)
         additions.add_workers(connection, row, listed)
+        if first.kinds is not None:
+            kinds.create(connection)
+            additions.add_kinds(connection, row, first.kinds)
         if known:
             labels.add_gold(connection, row, known, lines)
         elif row.source == "gold":
@@ -101,8 +107,9 @@ def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
         target=target,
         lease_seconds=check_range("lease_seconds", given["lease_seconds"], 0.001, 1e9),
         seed=count_of("seed", given["seed"]),
-        per_pair=not (first.qualities is None or isinstance(first.qualities, Mapping)),
-        source="gold" if first.qualities is None else "table",
+        per_pair=first.kinds is not None
+        or not (first.qualities is None or isinstance(first.qualities, Mapping)),
+        source=_source(first),
         shares_of_gold=int(is_of_gold),
         answer_kind=None if kind == OneClass.name else kind,
         **first_model(given["model"], target, min_gain, has_classes),
@@ -111,7 +118,8 @@ def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse_of_classes(first: InitialData, given: dict[str, Any]) -> None:
     """Refuse settings that only classes have."""
-    asked = {"qualities": first.qualities, "prior": given["prior"], "min_gain": given["min_gain"]}
+    asked = {"qualities": first.qualities, "kinds": first.kinds}
+    asked |= {"prior": given["prior"], "min_gain": given["min_gain"]}
     asked |= {"target": None if given["target"] == 1.0 else given["target"]}
     for name, value in asked.items():
         if value is not None:
@@ -119,3 +127,10 @@ def _refuse_of_classes(first: InitialData, given: dict[str, Any]) -> None:
                 f"{name} is for classes and scales: a campaign of the kind {given['answer_kind']} "
                 "hands out the tasks with fewest answers first, up to the caps; leave it out"
             )
+
+
+def _source(first: InitialData) -> str:
+    """The source of the qualities."""
+    if first.kinds is not None:
+        return kinds.SOURCE
+    return "gold" if first.qualities is None else "table"

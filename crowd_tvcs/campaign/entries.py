@@ -41,15 +41,20 @@ class Worker:
 
 @dataclass(frozen=True)
 class Task:
-    """A task to label: probability of the second class, minimum and maximum workers, or None."""
+    """A task to label: probability of the second class, minimum and maximum workers, or None.
+
+    It has a `kind` if qualities are those of workers on kinds of tasks.
+    """
 
     name: str
     prior: float | None = None
     min_workers: int = 0
     max_workers: int | None = None
+    kind: str | None = None
 
     def __post_init__(self) -> None:
         check_name("name of a task", self.name)
+        check_text("kind of a task", self.kind, or_none=True)
         _check_number(self, "min_workers", whole=True, or_none=False)
         _check_number(self, "max_workers", whole=True)
         _check_number(self, "prior")

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
@@ -188,6 +188,9 @@ def note_best(connection: Connection, settings: Settings) -> None:
     """Store the quality of the best worker, whose labels have the largest gain."""
     column = skill.c.quality if settings.per_pair else worker.c.quality
     there = select(func.min(column), func.max(column))
+    if settings.source == kinds.SOURCE:
+        column = kinds.kind_skill.c.quality
+        there = select(func.min(column), func.max(column)).where(kinds.WITH_TASKS)
     low, high = connection.execute(there.where(column >= settings.min_quality)).one()
     best = high
     if high is not None and len(json.loads(settings.classes)) == 2:

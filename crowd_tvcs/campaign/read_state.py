@@ -12,7 +12,7 @@ from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.state import Pairs, State
-from crowd_tvcs.campaign.store import queries, schema
+from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, LAPSED
@@ -91,6 +91,9 @@ def _factors(
     """Read the qualities; unknown pairs have no information and are not allowed."""
     nothing = 1.0 / len(json.loads(settings.classes))
     names = ([w.name for w in workers], [t.name for t in tasks])
+    if settings.source == kinds.SOURCE:
+        table, kind = kinds.read(connection, workers, tasks, nothing)
+        return Factors(table, names[1], kind)
     if not settings.per_pair:
         one = np.array([nothing if w.quality is None else w.quality for w in workers])
         known = np.array([w.quality is not None for w in workers])

@@ -14,7 +14,14 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.answer_kinds.kind import Preference
 from crowd_tvcs.campaign.answer_kinds.pair_plan import propose_pairs
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.proposal import Proposal, labels_left
+from crowd_tvcs.campaign.planning.large import propose_in_factors
+from crowd_tvcs.campaign.planning.proposal import (
+    Proposal,
+    labels_left,
+    reason_of,
+    rng_of,
+    worth_their_price,
+)
 from crowd_tvcs.campaign.state import Integers, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.rows import Settings
@@ -24,15 +31,8 @@ from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CLOSED
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
-from tvcs_core.files.display import plural
-from tvcs_core.streams import stream
-
-Bools = NDArray[np.bool_]
-
-LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
@@ -145,6 +145,8 @@ def propose(
             "answers of several labels have no plan: next and the desk hand out the tasks with "
             "fewest answers first, each up to its cap of workers (max_workers_per_task)"
         )
+    if state.is_large:
+        return propose_in_factors(state, labels, method, time_limit, min_gain)
     plan, found = _within_money(state, labels, method, quick, time_limit)
     least = least_of_round(state, min_gain)
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
@@ -153,7 +155,7 @@ def propose(
     return Proposal(
         np.argwhere(chosen),
         found.method,
-        _reason(found, kept.expected_accuracy, left_out),
+        reason_of(found, kept.expected_accuracy, left_out),
         kept.expected_accuracy,
         found.bound,
         left_out,
@@ -182,55 +184,12 @@ def _within_money(
     while True:
         plan = plan_of(state, labels, spare)
         name = method or usual_method(plan, quick=quick)
-        found = assign(plan, name, rng=_rng(settings), time_limit=time_limit)
+        found = assign(plan, name, rng=rng_of(settings), time_limit=time_limit)
         new = found.support & ~state.pending
         cost = settings.committed + int(_prices(state) @ new.sum(axis=1))
         if settings.money is None or cost <= settings.money:
             return plan, found
         spare += cost - settings.money
-
-
-def _reason(found: Assignment, kept: float, left_out: int) -> str:
-    """Why a plan ended, of whose labels some may have been left out."""
-    if kept >= found.expected_accuracy - CLOSED:
-        return found.reason
-    return f"{plural(left_out, 'label')} left out of a plan that ended so: {found.reason}"
-
-
-def _rng(settings: Settings) -> int | np.random.Generator:
-    """Randomness of the next round; of the first it is that of `assign`."""
-    if settings.rounds:
-        return stream(settings.seed, "round", str(settings.rounds))
-    return int(settings.seed)
-
-
-def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, min_gain: float) -> Bools:
-    """Drop new labels that add less than they must; return the others.
-
-    The weakest new worker of a task goes if the task does about as well without them, and then the
-    next; all go if together they add too little per label. Minimums stay met.
-    """
-    min_gain = max(min_gain, LEAST_GAIN)
-    chosen, gains = chosen.copy(), plan.answer_gain
-    accuracy = plan.accuracy(chosen | pending)
-    before = plan.accuracy(pending)
-    spare = (chosen | pending).sum(axis=0) - plan.min_workers_per_task
-    columns = np.arange(chosen.shape[1])
-    while True:
-        weakest = np.where(chosen, gains, 2.0).argmin(axis=0)
-        fewer = chosen.copy()
-        fewer[weakest, columns] = False
-        without = plan.accuracy(fewer | pending)
-        goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < min_gain)
-        if not goes.any():
-            break
-        chosen[:, goes] = fewer[:, goes]
-        accuracy[goes] = without[goes]
-        spare[goes] -= 1
-    new = chosen.sum(axis=0)
-    vain = (new > 0) & (spare >= new) & (accuracy - before < min_gain * new)
-    chosen[:, vain] = False
-    return chosen
 
 
 def usual_method(plan: Plan, *, quick: bool = False) -> str:

@@ -19,10 +19,12 @@ from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods, d
 from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.stored_model import parse_model
 from crowd_tvcs.campaign.tasks import has_label, is_done, one_hot, prior_of, prior_weight
+from crowd_tvcs.factors import tables
 from crowd_tvcs.skills.dependence import Dependence
 
 Floats = NDArray[np.float64]
@@ -110,6 +112,16 @@ class State:
     def names(self) -> set[str]:
         """Names of all tasks, gold too."""
         return {*self.factors.tasks, *self.gold}
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether qualities are of workers on kinds of tasks."""
+        return bool(self.settings.source == kinds.SOURCE)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether rounds are planned in factors, as by `assign --kinds` of so large a crowd."""
+        return self.has_kinds and len(self.workers) * len(self.tasks) > tables.MOST_PAIRS
 
     def parts(self) -> Iterator[tuple[slice, State]]:
         """Yield the campaign by blocks of tasks, of which a table with the workers is small.

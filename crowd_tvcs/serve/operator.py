@@ -15,6 +15,7 @@ from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.remarks import all_remarks
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_index, warn_of_speed
 from crowd_tvcs.campaign.settings import count_of
+from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
 from crowd_tvcs.serve.control.door import Door, csv_answer
@@ -37,7 +38,7 @@ MAX_POINTS = 300
 """Points of the curve."""
 SHOWN_WORKERS = 5
 """Workers on the first page: those who answer too fast, and those of most answers."""
-NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add --quality adds their quality"
+NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
 REFRESH_SECONDS = 2
 """Seconds after which the page reloads the figures."""
 
@@ -195,7 +196,10 @@ def router(served: Served) -> APIRouter:
         message = f"{plural(len(listed), 'worker')} added; create their links below"
         with campaign.store.read() as (_, settings):
             source = settings.source
-        return door.done(message if source == "gold" else f"{message}; {NO_QUALITY_YET}")
+        option = "--kinds" if source == SOURCE else "--quality"
+        return door.done(
+            message if source == "gold" else f"{message}; {NO_QUALITY_YET.format(option)}"
+        )
 
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:

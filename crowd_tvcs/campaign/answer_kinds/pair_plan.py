@@ -15,7 +15,7 @@ from crowd_tvcs.answer_kinds.next_pairs import information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import Ranking, pair_differences
 from crowd_tvcs.campaign.answer_kinds.kind import items_of_pair
 from crowd_tvcs.campaign.answer_kinds.votes import comparisons_of, ranking_of
-from crowd_tvcs.campaign.proposal import Proposal, labels_left
+from crowd_tvcs.campaign.planning.proposal import Proposal, labels_left
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import LAPSED
 from tvcs_core import TVCS, project

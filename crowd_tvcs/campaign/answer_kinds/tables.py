@@ -23,9 +23,9 @@ from tvcs_core.files.tables import Table
 CAPS = ("min_workers", "max_workers")
 
 
-def read_tasks_of_kind(path: Path, kind: AnswerKind) -> list[Task]:
+def read_tasks_of_kind(path: Path, kind: AnswerKind, **how: Any) -> list[Task]:
     """Read tasks as `read_tasks`; of comparisons see `read_pair_tasks`."""
-    return read_pair_tasks(path) if kind.name == Preference.name else read_tasks(path)
+    return read_pair_tasks(path) if kind.name == Preference.name else read_tasks(path, **how)
 
 
 def read_pair_tasks(path: Path) -> list[Task]:

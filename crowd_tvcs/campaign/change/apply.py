@@ -16,7 +16,7 @@ from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import RejectedError, free
 from crowd_tvcs.campaign.settings import classes_of, prior_of_classes
-from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store import kinds, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, campaign, gold, skill, task, worker
 from crowd_tvcs.campaign.tasks import count, settle_all, settle_each
@@ -288,11 +288,12 @@ def _weigh_anew(connection: Connection, settings: Settings) -> None:
     """Store how much an answer of every pair takes away, which more classes change."""
     if not settings.per_pair:
         return
+    table = kinds.kind_skill if settings.source == kinds.SOURCE else skill
     n_classes = len(json.loads(settings.classes))
-    found = connection.scalars(select(skill.c.quality).distinct()).all()
+    found = connection.scalars(select(table.c.quality).distinct()).all()
     gains = [{"of": quality, "new": 1.0 - affinity(quality, n_classes)} for quality in found]
     if gains:
-        change = update(skill).where(skill.c.quality == bindparam("of"))
+        change = update(table).where(table.c.quality == bindparam("of"))
         connection.execute(change.values(gain=bindparam("new")), gains)
 
 

@@ -46,7 +46,7 @@ def check_seats(settings: Settings, rules: SeatRules) -> None:
     if settings.source != "gold":
         raise ValueError(
             "people who sign up are unknown, so the campaign must estimate qualities from gold: "
-            "make it with campaign init --gold, without --quality"
+            "make it with campaign init --gold, without --quality or --kinds"
         )
     if rules.cost is not None and not 0.0 <= rules.cost < COST_RANGE[1]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Workers, tasks and qualities: written into the store of a campaign."""
+"""Workers, tasks, kinds of tasks and qualities: written into the store of a campaign."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different
+from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different, check_name
 from crowd_tvcs.campaign.estimates import note_best
 from crowd_tvcs.campaign.settings import check_range, count_of
+from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, gold_answer, skill, task, worker
 from crowd_tvcs.campaign.tasks import count
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import check_type, describe_value
 from tvcs_core.files.display import plural
 
 
@@ -114,6 +115,9 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
         )
     if rows:
         connection.execute(insert(task), rows)
+    kinds.set_kinds(connection, settings.source, {one.name: one.kind for one in tasks})
+    if settings.source == kinds.SOURCE:
+        note_best(connection, settings)
     left = (UNLIMITED if settings.budget is None else settings.budget) - settings.slots
     if settings.missing + missing > left:
         of = f"the budget has {left} left" if settings.budget is not None else "too many to count"
@@ -124,15 +128,29 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
     count(connection, missing=missing)
 
 
+def add_kinds(connection: Connection, settings: Settings, table: Quality) -> None:
+    """Write qualities of workers on kinds down, before the tasks of new kinds; see `kinds`."""
+    if settings.source != kinds.SOURCE:
+        raise ValueError("the qualities of this campaign are not of kinds of tasks")
+    check_type("kinds", table, Quality)
+    for name in table.tasks:
+        check_name("name of a kind", name)
+    classes = len(json.loads(settings.classes))
+    kinds.add_qualities(connection, table, lambda value: 1.0 - affinity(value, classes))
+    note_best(connection, settings)
+
+
 def set_qualities(connection: Connection, settings: Settings, qualities: Qualities) -> None:
     """Write qualities down; names that the campaign does not have are left out.
 
     Raises
     ------
     TypeError, ValueError
-        If they are none, or qualities per pair come to a campaign that has one per worker, or the
-        other way round.
+        If they are none, qualities per pair come to a campaign that has one per worker, or the
+        other way round, or any to one whose qualities are of kinds.
     """
+    if settings.source == kinds.SOURCE:
+        raise ValueError("the qualities of this campaign are of kinds of tasks; give it kinds")
     if not isinstance(qualities, Quality | Mapping):
         raise TypeError(
             f"qualities must be a mapping of workers to numbers or a Quality, found "

@@ -14,6 +14,7 @@ from crowd_tvcs.answers.class_prevalence import (
     read_prior,
     warn_single_class,
 )
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
 from crowd_tvcs.campaign.answer_kinds import tables as of_kind
@@ -30,6 +31,7 @@ from crowd_tvcs.campaign.ingest.tables import (
     read_tasks,
     read_workers,
 )
+from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
@@ -39,6 +41,7 @@ Found = TypeVar("Found", bound=Quality | Sized)
 
 def read_first(
     quality: Path | None,
+    kinds: Path | None,
     gold: Path | None,
     answers: Path | None,
     workers: Path | None,
@@ -60,27 +63,37 @@ def read_first(
     ValueError
         If a required table is missing.
     """
-    if quality is not None and answers is not None:
-        raise ValueError("give --answers or --quality, not both")
+    if quality is not None and kinds is not None:
+        raise ValueError("give --quality or --kinds, not both")
+    table = quality or kinds
+    if table is not None and answers is not None:
+        raise ValueError(f"give --answers or {'--quality' if quality else '--kinds'}, not both")
     if answers is not None and gold is None:
         raise ValueError("--answers needs --gold, the labels of their tasks")
     has_classes = KINDS[answer_kind].has_classes
-    if quality is None and gold is None and has_classes:
-        raise ValueError("give --gold (with --answers to it, if there are any), or --quality")
-    if quality is None and answers is None and workers is None:
+    if table is None and gold is None and has_classes:
+        raise ValueError(
+            "give --gold (with --answers to it, if there are any), or --quality, or --kinds with "
+            "--tasks"
+        )
+    if kinds is not None and tasks is None:
+        raise ValueError("--kinds needs --tasks, the kind of every task")
+    is_unknown = table is None and answers is None
+    if is_unknown and workers is None:
         raise ValueError(
             "--workers must name who is to label, as there are no --answers to gold; where people "
             "sign up by themselves, one name is enough, such as your own to try the desk"
         )
     qualities = None if quality is None else _some(read_qualities(quality), quality)
+    factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     cleaning = {"leave_out_missing": leave_out_missing}
     if classes is not None:
         labels_of_kind(answer_kind, classes)
     if not has_classes:
-        if quality is not None or prior is not None:
+        if table is not None or prior is not None:
             raise ValueError(
-                f"{'--prior' if quality is None else '--quality'} is for classes and scales; leave "
-                "it out: people show by --gold how often they are right"
+                f"{'--prior' if table is None else '--quality or --kinds'} is for classes and "
+                "scales; leave it out: people show by --gold how often they are right"
             )
         labels = labels_of_kind(answer_kind, classes or ())
         kind = KINDS[answer_kind](tuple(labels))
@@ -107,12 +120,17 @@ def read_first(
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,
+        "kinds": None if factors is None else factors.table,
         "gold": None if known is None else dict(known.labels),
         "gold_answers": lines,
         "classes": named,
         "answer_kind": answer_kind,
-        "workers": _workers(workers, qualities, {one.worker for one in lines}),
-        "tasks": without_gold(_tasks(tasks, qualities), known.labels if known else (), tasks),
+        "workers": _workers(
+            workers, qualities if factors is None else factors.table, {one.worker for one in lines}
+        ),
+        "tasks": without_gold(
+            _tasks(tasks, qualities, factors), known.labels if known else (), tasks
+        ),
     }
 
 
@@ -193,11 +211,11 @@ def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> 
     return [Worker(name) for name in sorted(seen)]
 
 
-def _tasks(path: Path | None, qualities: Qualities | None) -> list[Task]:
+def _tasks(path: Path | None, qualities: Qualities | None, factors: Factors | None) -> list[Task]:
     known = qualities.tasks if isinstance(qualities, Quality) else None
     if path is not None:
         names = None if known is None else set(known)
-        return _some(read_tasks(path, names), path)
+        return _some(read_tasks(path, names, of_kinds=factors is not None), path)
     if known is None:
         raise ValueError("--tasks must name what is to be labelled")
     return [Task(name) for name in known]

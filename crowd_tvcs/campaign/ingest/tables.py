@@ -9,6 +9,7 @@ from pathlib import Path
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
+    KIND,
     TASK,
     WORKER,
     Column,
@@ -21,6 +22,7 @@ from crowd_tvcs.answers.rows import (
     TASK_COLUMNS,
     check_costs,
     content_columns,
+    read_name,
     read_worker_rows,
     rows_of,
 )
@@ -42,22 +44,32 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     ]
 
 
-def read_tasks(path: Path, known: Collection[str] | None = None) -> list[Task]:
+def read_tasks(
+    path: Path, known: Collection[str] | None = None, *, of_kinds: bool = False
+) -> list[Task]:
     """Read `task` and any of `prior`, `min_workers`, `max_workers`; errors as there.
 
-    Columns of content are not read, which is printed.
+    And `kind` where qualities are of workers on kinds of tasks. Columns of content are not read,
+    which is printed.
     """
+    columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
     table = open_table(path)
-    content = content_columns(table, [TASK, *map(Column, TASK_COLUMNS)])
+    content = content_columns(table, [TASK, *map(Column, columns)])
     if content:
         print_message(
             f"not read here: {joined(content)}; serve --content {path} shows such content"
         )
-    rows = rows_of(table, TASK, TASK_COLUMNS, known, content)
+    rows = rows_of(table, TASK, columns, known, content)
     for line in warn_similar_names("task", list(rows)):
         print_message(line)
     return [
-        Task(name, row.get("prior"), row.get("min_workers", 0), row.get("max_workers"))
+        Task(
+            name,
+            row.get("prior"),
+            row.get("min_workers", 0),
+            row.get("max_workers"),
+            row.get(KIND.name),
+        )
         for name, row in rows.items()
     ]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, func, insert, select, text
+from sqlalchemy import Connection, Table, func, insert, inspect, select, text
 
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store import kinds, schema
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import DataError
 
@@ -45,17 +46,23 @@ def copy(source: str | Path, target: str | Path) -> int:
         if are_files and Path(source).resolve() == Path(target).resolve():
             raise DataError("must be another file than the store itself", path=to_store.name)
         with from_store.read(all_of_it=True) as (reading, settings), to_store.create() as writing:
-            _copy_tables(reading, writing)
+            _copy_tables(reading, writing, settings)
             return settings.answers
     finally:
         from_store.close()
         to_store.close()
 
 
-def _copy_tables(reading: Connection, writing: Connection) -> None:
+def _copy_tables(reading: Connection, writing: Connection, settings: Settings) -> None:
     """Copy all rows of all tables, referenced tables first."""
-    for table in schema.metadata.sorted_tables:
-        if table.name not in NOT_COPIED:
+    tables = list(schema.metadata.sorted_tables)
+    if settings.source == kinds.SOURCE:
+        kinds.create(writing)  # in place of the table `skill`
+        tables.remove(schema.skill)
+        tables += kinds.tables.sorted_tables
+    there = set(inspect(reading).get_table_names())
+    for table in tables:
+        if table.name in there and table.name not in NOT_COPIED:
             _copy_rows(reading, writing, table)
             _count_on(writing, table)
 

@@ -159,7 +159,7 @@ _OF_PAIR = (
     select(skill.c.quality)
     .where(skill.c.worker_id == pair.c.worker_id, skill.c.task_id == pair.c.task_id)
     .scalar_subquery()
-)
+)  # not by an outer join: SQLite would write out all of `skill` where it is a view (`kinds`)
 _KNOWN = (
     select(
         pair.c.worker_id,

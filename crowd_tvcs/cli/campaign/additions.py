@@ -12,6 +12,7 @@ from crowd_tvcs.cli.answers import Duplicates, LeaveOut
 from crowd_tvcs.cli.campaign.options import (
     AnswersFile,
     GoldFile,
+    KindsFile,
     QualityFile,
     StoreName,
     TasksFile,
@@ -64,6 +65,7 @@ def add(
     workers: WorkersFile = None,
     tasks: TasksFile = None,
     quality: QualityFile = None,
+    kinds: KindsFile = None,
     gold: GoldFile = None,
     answers: AnswersFile = None,
     duplicates: Duplicates = None,
@@ -74,9 +76,12 @@ def add(
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
+    from crowd_tvcs.factors.tables import read_kinds
 
-    if not any((workers, tasks, quality, gold, answers)):
-        raise ValueError("nothing to add: give --workers, --tasks, --quality, --gold or --answers")
+    if not any((workers, tasks, quality, kinds, gold, answers)):
+        raise ValueError(
+            "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
+        )
     with open_campaign(store) as campaign:
         state = campaign.state()
         names = state.names
@@ -84,13 +89,14 @@ def add(
         if gold:
             known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
         if tasks:
-            wanted = of_kind.read_tasks_of_kind(tasks, state.kind)
+            wanted = of_kind.read_tasks_of_kind(tasks, state.kind, of_kinds=state.has_kinds)
             if state.settings.source == "gold":
                 wanted = without_gold(wanted, {*state.gold, *(known or ())}, tasks)
         new: dict[str, Any] = {
             "workers": tables.read_workers(workers) if workers else (),
             "tasks": wanted,
             "qualities": read_qualities(quality) if quality else None,
+            "kinds": read_kinds(kinds).quality if kinds else None,
             "gold_answers": of_kind.read_answers_of_kind(
                 answers, state.kind, names, duplicates, leave_out_missing
             )

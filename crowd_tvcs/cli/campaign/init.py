@@ -19,6 +19,7 @@ from crowd_tvcs.cli.answers import (
 from crowd_tvcs.cli.campaign.options import (
     AnswersFile,
     GoldFile,
+    KindsFile,
     QualityFile,
     StoreName,
     TasksFile,
@@ -49,6 +50,7 @@ class FirstTables:
     """The input tables of a new campaign."""
 
     quality: QualityFile = None
+    kinds: KindsFile = None
     gold: GoldFile = None
     answers: AnswersFile = None
     workers: WorkersFile = None
@@ -131,12 +133,12 @@ class InitOptions:
 def init(given: InitOptions) -> None:
     """Create the store of a new campaign.
 
-    Qualities come from --quality, or are estimated from --gold and --answers. Without --answers the
-    people of --workers are unknown: each counts as usual workers do, until they have answered gold
-    (serve --gold-first N). Workers and tasks are those of --workers and --tasks; without these,
-    those of the quality table, and the workers of the gold answers. With --labels or --pairs, tasks
-    with fewest answers are handed out first, up to their caps, and gold alone shows how good people
-    are.
+    Qualities come from --quality or --kinds, or are estimated from --gold and --answers. Without
+    --answers the people of --workers are unknown: each counts as usual workers do, until they have
+    answered gold (serve --gold-first N). Workers and tasks are those of --workers and --tasks;
+    without these, those of the quality table, and the workers of --kinds or of the gold answers.
+    With --labels or --pairs, tasks with fewest answers are handed out first, up to their caps, and
+    gold alone shows how good people are.
     """
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.ingest.first_tables import read_first

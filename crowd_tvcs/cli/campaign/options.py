@@ -34,6 +34,13 @@ QualityFile = Annotated[
     Path | None,
     file_option("Quality of the workers (worker, quality), or of the pairs, as for assign."),
 ]
+KindsFile = Annotated[
+    Path | None,
+    file_option(
+        "Quality of the workers on kinds of tasks, as for assign; --tasks has the kind "
+        "of every task."
+    ),
+]
 GoldFile = Annotated[Path | None, file_option("Known labels: columns task, label.")]
 AnswersFile = Annotated[
     Path | None, file_option("Answers to gold tasks: columns task, worker, label.")
@@ -43,7 +50,7 @@ WorkersFile = Annotated[
 ]
 TasksFile = Annotated[
     Path | None,
-    file_option("Columns task and any of prior, min_workers, max_workers."),
+    file_option("Columns task and any of prior, min_workers, max_workers; and kind, with --kinds."),
 ]
 MinGain = Annotated[
     float | None,

@@ -182,6 +182,7 @@ def test_the_audit_says_what_was_added(begin):
     ("kind", "field", "wrong"),
     [
         (Task, "name", 5),
+        (Task, "kind", b"x"),
         (Task, "prior", "x"),
         (Task, "prior", -0.1),
         (Task, "min_workers", None),

@@ -9,8 +9,8 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import RejectedError, Task, Worker, rounds
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.offers import _is_for_gold
-from crowd_tvcs.campaign.proposal import Proposal
-from crowd_tvcs.campaign.rounds import plan_of, worth_their_price
+from crowd_tvcs.campaign.planning.proposal import Proposal, worth_their_price
+from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.methods import METHODS, assign
 

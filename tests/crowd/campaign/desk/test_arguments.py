@@ -25,6 +25,7 @@ RIGHT = {
         "workers": (),
         "tasks": ["new"],
         "qualities": None,
+        "kinds": None,
         "gold": None,
         "gold_answers": (),
     },

@@ -9,21 +9,25 @@ from contextlib import closing
 import pytest
 from sqlalchemy import select
 
-from crowd_tvcs.campaign import Campaign, StoreError, copy
-from crowd_tvcs.campaign.store import schema
+from crowd_tvcs import Quality
+from crowd_tvcs.campaign import Campaign, StoreError, Task, copy
+from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.store import Store
 from tests.crowd.campaign.store.test_both_stores import KINDS, options
 from tvcs_core import DataError
 
 
 def rows_of(place):
-    """All rows of all tables, sorted."""
+    """All rows of all tables, sorted; the view of kinds in place of the table of pairs."""
     store = Store(place)
     try:
-        with store.read(all_of_it=True) as (connection, _):
+        with store.read(all_of_it=True) as (connection, settings):
+            tables = list(schema.metadata.sorted_tables)
+            if settings.source == kinds.SOURCE:
+                tables += kinds.tables.sorted_tables
             return {
                 table.name: sorted(map(repr, connection.execute(select(table)).all()))
-                for table in schema.metadata.sorted_tables
+                for table in tables
             }
     finally:
         store.close()
@@ -121,6 +125,18 @@ def test_a_copy_made_while_people_answer_is_one_state(begin, tmp_path):
             n_answers = copy(campaign.store.place, copies[-1])
             assert n_answers == answered_in(copies[-1])
         worker.join()
+
+
+def test_a_copy_of_kinds_has_their_tables_and_the_view(tmp_path, begin):
+    table = Quality([[0.9, 0.6], [0.7, 0.8]], ["ann", "bob"], ["birds", "cats"])
+    tasks = [Task("t1", kind="birds"), Task("t2", kind="cats")]
+    with begin(workers=["ann", "bob"], tasks=tasks, qualities=None, kinds=table) as campaign:
+        place = campaign.store.place
+        campaign.submit("ann", campaign.next("ann").task, "0")
+        copy(place, tmp_path / "copy.db")
+    assert rows_of(tmp_path / "copy.db") == rows_of(place)
+    with Campaign(tmp_path / "copy.db") as campaign:
+        assert campaign.next("bob").task is not None
 
 
 def test_a_place_that_holds_something_is_left_alone(used, tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker
 from crowd_tvcs.campaign.entries import MAX_NAME_BYTES
 
@@ -36,6 +37,11 @@ def campaigns_of(name):
         "name of a task": lambda: {"tasks": [name]},
         "task of gold": lambda: {"gold": {name: "1"}},
         "worker of an answer": lambda: OF_GOLD | {"gold_answers": [*ANSWERS, ("g", name, "1")]},
+        "kind of a task|name of a kind": lambda: {
+            "qualities": None,
+            "kinds": Quality([[0.9]], ["ann"], [name]),
+            "tasks": [Task("t1", kind=name)],
+        },
     }
 
 

@@ -1,0 +1,156 @@
+"""The tables of a campaign whose qualities are of kinds of tasks, where `skill` is a view of them.
+
+A row of `skill` for every worker and task would be as many as workers x tasks. So such a campaign
+keeps a row for every worker and kind, and the kind of every task; whatever reads qualities of pairs
+finds them in the view. No other campaign has these tables, so that its store is as it always was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    insert,
+    select,
+    text,
+)
+
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
+from crowd_tvcs.campaign.store.schema import skill, task, worker
+from tvcs_core.files.display import quoted
+
+SOURCE = "kinds"  # in the row of the campaign: where the qualities come from
+
+tables = MetaData()
+
+kind = Table(
+    "kind",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+task_kind = Table(
+    "task_kind",
+    tables,
+    Column("task_id", ForeignKey(task.c.id), primary_key=True),
+    Column("kind_id", ForeignKey(kind.c.id), nullable=False),
+)
+
+kind_skill = Table(
+    "kind_skill",
+    tables,
+    Column("worker_id", ForeignKey(worker.c.id), nullable=False),
+    Column("kind_id", ForeignKey(kind.c.id), nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("gain", Float, nullable=False),
+    PrimaryKeyConstraint("worker_id", "kind_id"),
+)
+
+_VIEW = select(
+    kind_skill.c.worker_id, task_kind.c.task_id, kind_skill.c.quality, kind_skill.c.gain
+).join_from(task_kind, kind_skill, kind_skill.c.kind_id == task_kind.c.kind_id)
+
+WITH_TASKS = kind_skill.c.kind_id.in_(select(task_kind.c.kind_id))
+"""Whether there are tasks of the kind of a row of `kind_skill`."""
+
+
+def create(connection: Connection) -> None:
+    """Make the tables, and the view in the place of the empty table of pairs."""
+    skill.drop(connection)
+    tables.create_all(connection, checkfirst=False)
+    connection.execute(text(f"CREATE VIEW {skill.name} AS {_VIEW.compile(connection.engine)}"))
+
+
+def add_qualities(
+    connection: Connection, given: Quality, gain_of: Callable[[float], float]
+) -> None:
+    """Write down the qualities of workers on kinds, and kinds that are new.
+
+    Workers whom the campaign does not have are left out. `gain_of` a quality is the share of a
+    task's uncertainty that an answer takes.
+    """
+    known = set(connection.scalars(select(kind.c.name)))
+    new = [{"name": name} for name in sorted(set(given.tasks) - known)]
+    if new:
+        connection.execute(insert(kind), new)
+    of_kind = dict(connection.execute(select(kind.c.name, kind.c.id)).all())
+    allowed = np.ones(given.shape, bool) if given.allowed is None else given.allowed
+    for who, name in connection.execute(select(worker.c.id, worker.c.name)).all():
+        if name not in given.workers:
+            continue
+        i = given.workers.index(name)
+        mine = select(kind_skill.c.kind_id).where(kind_skill.c.worker_id == who)
+        there, rows = set(connection.scalars(mine)), []
+        for k in np.flatnonzero(allowed[i]).tolist():
+            called, value = given.tasks[k], float(given.values[i, k])
+            if of_kind[called] in there:
+                raise ValueError(
+                    f"the table gives the quality of worker {name!r} on kind {called!r}, which the "
+                    "campaign has already"
+                )
+            about = {"worker_id": who, "kind_id": of_kind[called]}
+            rows.append(about | {"quality": value, "gain": gain_of(value)})
+        if rows:
+            connection.execute(insert(kind_skill), rows)
+
+
+def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | None]) -> None:
+    """Store the kinds of tasks of the campaign, by name.
+
+    Raises
+    ------
+    ValueError
+        Naming a task with an unknown kind, or with a kind in a campaign without kinds.
+    """
+    if source != SOURCE:
+        for name, called in sorted(kinds.items()):
+            if called is not None:
+                raise ValueError(
+                    f"task {name!r} has a kind, but the qualities of this campaign are not of "
+                    "kinds of tasks"
+                )
+        return
+    of_kind = dict(connection.execute(select(kind.c.name, kind.c.id)).all())
+    of_task = dict(connection.execute(select(task.c.name, task.c.id)).all())
+    rows = []
+    for name, called in sorted(kinds.items()):
+        if called is None or called not in of_kind:
+            found = "none" if called is None else quoted(called)
+            raise ValueError(
+                f"the kind of task {name!r} must be one that the table of kinds has, found {found}"
+            )
+        rows.append({"task_id": of_task[name], "kind_id": of_kind[called]})
+    if rows:
+        connection.execute(insert(task_kind), rows)
+
+
+def read(
+    connection: Connection, workers: list[WorkerRow], tasks: list[TaskRow], nothing: float
+) -> tuple[Quality, list[int]]:
+    """Read the table of workers x kinds, sorted by name, and the column of every task.
+
+    A pair without a quality is not allowed, and has the quality `nothing`.
+    """
+    kinds = sorted(connection.execute(select(kind)).all(), key=lambda row: row.name)
+    column = {row.id: k for k, row in enumerate(kinds)}
+    row_of = {row.id: i for i, row in enumerate(workers)}
+    values = np.full((len(workers), len(kinds)), nothing)
+    allowed = np.zeros(values.shape, dtype=bool)
+    for who, of_kind, value, _ in connection.execute(select(kind_skill)):
+        values[row_of[who], column[of_kind]] = value
+        allowed[row_of[who], column[of_kind]] = True
+    of_task: dict[int, int] = dict(connection.execute(select(task_kind)).all())
+    table = Quality(values, [w.name for w in workers], [row.name for row in kinds], allowed)
+    return table, [column[of_task[t.id]] for t in tasks]
