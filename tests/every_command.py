@@ -195,7 +195,7 @@ COMMANDS = {
                 "crowd-tvcs workers a.csv --gold g.csv --out o --force"),
     "vote keep": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --duplicates last --out o --force"),
     "assign minutes": ("w.csv", "worker,minutes\nann,2\nbob,0.5\n", {"q.csv": QUALITY},
-                       "crowd-tvcs assign q.csv --workers w.csv --minutes 3 --method greedy "
+                       "crowd-tvcs assign q.csv --workers w.csv --money 3 --method greedy "
                        "--out o --force"),
     "import times": ("m.csv", MTURK_TIMES, {},
                      "crowd-tvcs import m.csv --format mturk --times --out o --force"),

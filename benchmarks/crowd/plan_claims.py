@@ -4,7 +4,7 @@
 recorded crowds, as of `benchmarks.crowd.class_shares`; crowds of our own, of workers who err
 independently and who do not, join them. A share of the tasks is gold. The plan gives every scored
 task its 1, 2, 3 or 5 best workers, or any; it expects by the qualities and the common error that
-gold tells, as `crowd-tvcs assign --skills` does, and its recorded answers are voted on by the model
+gold tells, as `assign --dependence` does, and its recorded answers are voted on by the model
 of dependence that is fitted to gold answers of workers chosen as theirs, as in a campaign that has
 these labels. Kept are what is expected less what is reached, what is forecast less that
 (`crowd_tvcs.skills.accuracy_forecast`), how often the interval that is forecast holds what is

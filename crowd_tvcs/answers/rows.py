@@ -16,6 +16,8 @@ from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
 MAX_COUNT = 999_999_999  # fits into 32 bits
+COST = Column("cost", ("minutes",))
+"""The price of a label of a worker: money, or the minutes that it takes."""
 COST_RANGE = (1e-6, 1e6)  # of a label that is not free, end left out; a store keeps millionths
 MEDIA_COLUMNS = ("image", "audio", "video", "image_2", "audio_2", "video_2")
 """Columns of a task's content that name a file."""
@@ -65,7 +67,7 @@ def rows_of(
     skipped
         Columns that are not read.
     """
-    others = [Column(name) for name in columns]
+    others = [COST if name == COST.name else Column(name) for name in columns]
     refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
     there = [c for c in others if any(map(c.matches, table.rows[0]))]
@@ -110,18 +112,6 @@ def read_cost(table: Table, row: int, column: int) -> float:
     return value
 
 
-def read_minutes(table: Table, row: int, column: int) -> float:
-    """Read the minutes of a label, within `COST_RANGE` and above 0."""
-    cell = table.rows[row][column]
-    if math.isnan(_number(cell, float)):
-        what = f"must be a number of minutes without a unit, found {quoted(cell)}"
-        raise table.error(what + number_hint(cell), row, column)
-    value = read_cost(table, row, column)
-    if not value:
-        raise table.error("a label must take more than 0 minutes, found none", row, column)
-    return value
-
-
 def read_probability(table: Table, row: int, column: int) -> float:
     """Read a probability, as a number up to 1 or in per cent."""
     cell = table.rows[row][column]
@@ -141,7 +131,6 @@ WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
     "cost": read_cost,
     "group": read_name,
-    "minutes": read_minutes,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
     "prior": read_probability,
@@ -151,17 +140,8 @@ TASK_COLUMNS: Mapping[str, Reader] = {
 
 
 def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
-    """Read a table of workers for a plan, in which `minutes` of a label may replace its cost."""
-    rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS, known)
-    if any("minutes" in row for row in rows.values()):
-        if any("cost" in row for row in rows.values()):
-            raise DataError(
-                "must have cost or minutes, what the plan is to limit; found both", path=path
-            )
-        for row in rows.values():
-            if "minutes" in row:
-                row["cost"] = row.pop("minutes")
-    return rows
+    """Read a table of workers for a plan."""
+    return rows_of(open_table(path), WORKER, WORKER_COLUMNS, known)
 
 
 def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
@@ -178,10 +158,10 @@ def check_limit_currency(path: Path, limit: float | None) -> None:
     asked = limit.currency if isinstance(limit, Amount) else ""
     if not asked:
         return
-    table, column = open_table(path), Column("cost")
-    if not any(map(column.matches, table.rows[0])):
+    table = open_table(path)
+    if not any(map(COST.matches, table.rows[0])):
         return
-    (at,) = find(table, [column])
+    (at,) = find(table, [COST])
     for row in range(1, len(table.rows)):
         found = CURRENCY.search(table.rows[row][at])
         if found is not None and found[0] != asked:

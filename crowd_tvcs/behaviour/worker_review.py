@@ -106,7 +106,7 @@ class WorkerReview:
         ]  # fmt: skip
 
     def minutes(self) -> list[list[object]]:
-        """Return worker and minutes per label, for `assign --minutes`; empty if none are known.
+        """Return worker and minutes per label, for `assign --workers`; empty if none are known.
 
         Minutes are the median; a worker without durations has that of all workers.
         """

@@ -101,7 +101,7 @@ def _beliefs(state: State) -> dict[str, Any]:
     """Return the priors of a plan: the posteriors of the tasks.
 
     If gold measured the dependence of errors, new labels have the common error of plans, as in
-    `assign --skills`; without gold they count as independent, as there.
+    `assign --dependence`; without gold they count as independent, as there.
     """
     model = state.model
     joint: dict[str, Any] = {}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-from crowd_tvcs.cli.answers import ErrorModel
 from crowd_tvcs.cli.options import Caps, Crowd, Demands, Search
 from tvcs_core.command.options import (
     Force,
     OutFolder,
     command_line,
-    file_option,
     number_option,
     with_options,
 )
@@ -24,9 +21,6 @@ from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
 
@@ -45,86 +39,20 @@ class AssignOptions:
     ] = None
     demands: Demands
     search: Search
-    skills: Annotated[
-        Path | None,
-        file_option(
-            "skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
-            "and use the common error of the dependence.json in the same folder, unless "
-            "--dependence or --common-error is given."
-        ),
-    ] = None
-    error_model: ErrorModel = "dependent"
     force: Force = False
 
     def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values for run.json, with those that the demands imply."""
-        asked = self.asked
-        out = values | {"class_prior": asked.class_chances, "money": asked.limit}
-        del out["error_model"]  # which the common error holds
-        if asked.error == 0.0:
+        out = values | {"class_prior": self.demands.class_chances}
+        if self.demands.error == 0.0:
             out.pop("common_error", None)
         else:
-            out["common_error"] = asked.error
-        if asked.dependence_path is not None:
-            out["dependence"] = asked.dependence_path.name
+            out["common_error"] = self.demands.error
         return out
-
-    @cached_property
-    def asked(self) -> Demands:
-        """The demands, with the dependence.json in the folder of the skills where it applies."""
-        from crowd_tvcs.skills.estimate import checked_model
-
-        given = self.demands
-        if checked_model(self.error_model) == "independent":
-            if given.dependence is not None:
-                raise ValueError("--dependence is for dependent errors: leave out --error-model")
-            has_file = given.dependence_path is not None
-            return replace(given, common_error=repr(given.error)) if has_file else given
-        if self.skills is None or given.dependence is not None or given.common_error is not None:
-            return given
-        path = self.skills.with_name("dependence.json")
-        return replace(given, dependence=path) if path.is_file() else given
 
     def inputs(self) -> list[Path]:
         """Return every file that is read."""
-        known = self.skills, self.asked.dependence_path
-        files = [path for path in known if path is not None]
-        return [self.crowd.table(self.demands), *self.demands.files(), *files]
-
-    def read(self) -> Question:
-        """Read all files, so that none is found faulty after the search."""
-        from crowd_tvcs.skills.plan_deviation import read_deviations
-
-        asked = self.asked
-        plan, layout = self.crowd.read(asked, self.caps, self.budget)
-        asked.print_dependence(plan)
-        names = asked.class_names(plan)
-        if self.skills is None:
-            return Question(self, plan, layout, names)
-        if not plan.is_table:
-            raise ValueError(
-                "--skills is not available for large crowds with --kinds; leave it out"
-            )
-        if plan.n_classes > 2 or plan.confusion is not None:
-            what = "two classes without --confusion; use --dependence instead"
-            raise ValueError(f"--skills is for {what}")
-        if plan.model is None:
-            return Question(self, plan, layout, names, read_deviations(self.skills, plan.table))
-        print_message(
-            "the uncertainty of the skills is not computed with a common error and these priors"
-        )
-        demands = replace(asked, common_error=repr(asked.error), dependence=asked.dependence_path)
-        return Question(replace(self, skills=None, demands=demands), plan, layout, names)
-
-
-class Question(NamedTuple):
-    """The content of all files, and the options that are recorded, perhaps without skills."""
-
-    options: AssignOptions
-    plan: Plan
-    layout: str
-    classes: list[str]
-    deviations: NDArray[np.float64] | None = None
+        return [self.crowd.table(self.demands), *self.demands.files()]
 
 
 @guarded
@@ -137,24 +65,23 @@ def assign(given: AssignOptions) -> None:
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
-    from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
+    from crowd_tvcs.skills.plan_deviation import with_forecast
 
-    question = given.read()
-    options, plan, deviations = question.options, question.plan, question.deviations
-    search, forecast_model = options.search, options.asked.forecast_model
+    search, demands = given.search, given.demands
+    plan, layout = given.crowd.read(demands, given.caps, given.budget)
+    demands.print_dependence(plan)
+    classes = demands.class_names(plan)
     method_for(plan, search.method)
-    with _results(options, question.layout) as out:
+    with _results(given, layout) as out:
         by_fast = _tried_first(plan, search.seed) if search.method == "best" else None
         found = assign_plan(
             plan, search.method, rng=search.seed, time_limit=search.time_limit,
             keep_on_interrupt=search.method == "best",
         )  # fmt: skip
-        if deviations is not None:
-            found = with_deviation(found, deviations)
-        if forecast_model is not None and plan.is_table:
-            found = with_forecast(found, forecast_model)
-        _write(found, question, out)
-    _print_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
+        if demands.forecast_model is not None and plan.is_table:
+            found = with_forecast(found, demands.forecast_model)
+        _write(found, given, classes, out)
+    _print_result(found, given.out)
     if by_fast is not None:
         more = found.expected_accuracy - by_fast
         how_much = f"that is {more:.4f}" if more >= 0.00005 else "no"
@@ -214,7 +141,7 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
         out.record["outputs"] = digests(sorted(out.folder.iterdir()))
 
 
-def _write(found: Assignment, question: Question, out: Results) -> None:
+def _write(found: Assignment, given: AssignOptions, classes: list[str], out: Results) -> None:
     """Write the plan, its proof and its report."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
@@ -223,16 +150,16 @@ def _write(found: Assignment, question: Question, out: Results) -> None:
     if not found.plan.is_table:
         heads = ["task", "answers", "expected_accuracy"]
         out.table("accuracy.csv", heads, found.task_rows())
-    out.json("summary.json", found.summary() | {"classes": question.classes})
+    out.json("summary.json", found.summary() | {"classes": classes})
     if found.certificate is not None:
         out.table("prices.csv", ["worker", "price"], found.price_rows())
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
-    is_table, model = found.plan.is_table, question.options.asked.dependence_model
+    is_table, model = found.plan.is_table, given.demands.dependence_model
     page = render(
         found,
         source=out.record["inputs"][0]["file"],
-        command=_command(question.options.crowd.quality, out.record),
+        command=_command(given.crowd.quality, out.record),
         caps=out.record["parameters"],
         curve=around(found, rng=out.record["seed"]) if is_table else None,
         measured=model.measured if is_table and model is not None else (),
@@ -249,7 +176,7 @@ def _command(quality: Path | None, record: dict[str, Any]) -> str:
     return command_line(words, options)
 
 
-def _print_result(found: Assignment, out: Path, limited: str) -> None:
+def _print_result(found: Assignment, out: Path) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
@@ -257,13 +184,11 @@ def _print_result(found: Assignment, out: Path, limited: str) -> None:
         f"{plural(found.size, 'answer')}, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
-    if (spread := found.facts.get("accuracy_deviation")) is not None:
-        print_message(f"the uncertainty of the skills adds a standard deviation of {spread:.4f}")
     if (forecast := found.facts.get("forecast")) is not None:
         print_message(str(AccuracyForecast(**forecast)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
-        print_message(f"{limited} spent: {found.spent:g}{of_all}")
+        print_message(f"money spent: {found.spent:g}{of_all}")
     print_message(found.statement)
     full_tasks, full_workers = binding["max_workers_per_task"], binding["max_tasks_per_worker"]
     caps = {

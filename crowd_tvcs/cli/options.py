@@ -13,7 +13,7 @@ from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import NOT_RECORDED, WHERE_GIVEN, Seed, file_option, number_option
+from tvcs_core.command.options import WHERE_GIVEN, Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
@@ -68,7 +68,7 @@ class Demands:
     workers: Annotated[
         Path | None,
         file_option(
-            "Table of workers: column worker and any of max_tasks, cost or minutes (per "
+            "Table of workers: column worker and any of max_tasks, cost (or minutes, per "
             "answer), group (a task gets at most one worker of a group)."
         ),
     ] = None
@@ -110,23 +110,12 @@ class Demands:
             help="Maximum total cost of all answers, in the unit of the column cost of --workers.",
         ),
     ] = None
-    minutes: Annotated[
-        float | None,
-        Help(
-            "Maximum total working time of all answers, by the column minutes of --workers; "
-            "recorded as money.",
-            "M",
-        ),
-        NOT_RECORDED,
-    ] = None
-
     common_error: Annotated[
-        str | None,
+        float | None,
         Help(
             "Probability that a task misleads every worker in the same way, as if it belonged "
             "to a class drawn from its prior. It lowers the value of additional answers, not of "
-            "a single one. Give a number from 0 to below 1, or a dependence.json of crowd-tvcs "
-            "quality, which counts as --dependence too. Default: 0.",
+            "a single one. Default: that of --dependence, else 0.",
             "E",
         ),
         WHERE_GIVEN,
@@ -141,36 +130,18 @@ class Demands:
     ] = None
 
     @cached_property
-    def dependence_path(self) -> Path | None:
-        """The dependence.json that was given, by either option."""
-        given = self.common_error
-        if self.dependence is None and given is not None and Path(given).is_file():
-            return Path(given)
-        return self.dependence
-
-    @cached_property
     def dependence_model(self) -> Dependence | None:
-        """The content of that file."""
+        """The content of ``--dependence``."""
         from crowd_tvcs.skills.dependence import read_dependence
 
-        return None if self.dependence_path is None else read_dependence(self.dependence_path)
+        return None if self.dependence is None else read_dependence(self.dependence)
 
-    @cached_property
+    @property
     def error(self) -> float:
-        """The common error: a number, or that of a dependence.json."""
-        given, model = self.common_error, self.dependence_model
-        if given is None:
-            return 0.0 if model is None else model.plan_error
-        if Path(given).is_file():
-            from crowd_tvcs.skills.dependence import read_dependence
-
-            return read_dependence(given).plan_error
-        try:
-            return float(given)
-        except ValueError:
-            raise ValueError(
-                f"--common-error must be a number from 0 to below 1, or a file, found {given!r}"
-            ) from None
+        """The common error."""
+        if self.common_error is not None:
+            return self.common_error
+        return 0.0 if self.dependence_model is None else self.dependence_model.plan_error
 
     @property
     def forecast_model(self) -> ForecastModel | None:
@@ -180,7 +151,7 @@ class Demands:
 
     def print_dependence(self, plan: Plan) -> None:
         """Print the common error of the file, and why it gives no forecast for such plans."""
-        path, model = self.dependence_path, self.dependence_model
+        path, model = self.dependence, self.dependence_model
         if model is None:
             return
         if model.plan_error == self.error:
@@ -194,36 +165,16 @@ class Demands:
     def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
         """Return the options of a plan as `read_plan` takes them."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        del given["minutes"], given["dependence"]
-        self._check_minutes()
+        del given["dependence"]
         if self.workers is not None:
             check_limit_currency(self.workers, self.money)
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
-        given |= {"money": self.limit, "common_error": self.error}
-        return given
-
-    @property
-    def limit(self) -> float | None:
-        """The limit on money, or the one on minutes in its place."""
-        if self.minutes is None:
-            return self.money
-        if self.money is not None:
-            raise ValueError("give --money or --minutes, not both: a plan has one limit")
-        return self.minutes
-
-    def _check_minutes(self) -> None:
-        """Refuse --minutes with a table whose costs are not minutes."""
-        from crowd_tvcs.answers.columns import Column, open_table
-
-        if self.minutes is None or self.workers is None:
-            return
-        table = open_table(self.workers)
-        if not any(map(Column("minutes").matches, table.rows[0])):
-            raise table.error("must have the column minutes, which --minutes limits", 0)
+        return given | {"common_error": self.error}
 
     def files(self) -> list[Path]:
-        """The tables that were given."""
-        every = (self.workers, self.tasks, self.forced, self.forbidden, self.confusion)
+        """The files that were given."""
+        tables = (self.workers, self.tasks, self.forced, self.forbidden, self.confusion)
+        every = (*tables, self.dependence)
         return [path for path in every if path is not None]
 
     def class_names(self, plan: Plan) -> list[str]:

@@ -68,7 +68,7 @@ def workers(given: WorkersOptions) -> None:
     """Recommend which workers to keep, train, stop, or test with more gold; write tables.
 
     workers.csv has everybody with accuracy, pace, flags and verdict, flags.csv the evidence of
-    every flag, minutes.csv the minutes per label, as assign --minutes reads them; run.json is
+    every flag, minutes.csv the minutes per label, a table of workers for assign; run.json is
     written too. ANSWERS may have columns answered_at (or time) and seconds (or duration), or
     started_at; crowd-tvcs import --times writes them.
     """
@@ -97,12 +97,12 @@ def workers(given: WorkersOptions) -> None:
 
 
 def _costs(path: Path | None) -> dict[str, float] | None:
-    from crowd_tvcs.answers.columns import WORKER, open_table
-    from crowd_tvcs.answers.rows import WORKER_COLUMNS, rows_of
+    from crowd_tvcs.answers.columns import open_table
+    from crowd_tvcs.answers.rows import read_worker_rows
 
-    if path is None:
-        return None
-    rows = rows_of(open_table(path), WORKER, WORKER_COLUMNS)
+    if path is None or "minutes" in map(str.lower, open_table(path).rows[0]):
+        return None  # which are no pay
+    rows = read_worker_rows(path)
     return {name: row["cost"] for name, row in rows.items() if "cost" in row}
 
 

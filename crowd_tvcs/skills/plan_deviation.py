@@ -10,19 +10,14 @@ moves all workers together.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.common_error import accuracy_of_equals
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
-from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, rows_by_name
-from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel
-from crowd_tvcs.skills.skill import DEVIATION_COLUMNS
-from tvcs_core.files.display import quoted
 
 STEP = 1e-4  # of an accuracy: exact up to rounding, as the expected accuracy is piecewise linear
 
@@ -48,12 +43,6 @@ def plan_deviation(
     if shared is not None:
         variance += ((slope @ np.asarray(shared, dtype=np.float64)) ** 2).sum()
     return float(np.sqrt(variance))
-
-
-def with_deviation(assignment: Assignment, known: NDArray[np.float64]) -> Assignment:
-    """Add the fact `accuracy_deviation`, from the deviations of `read_deviations`."""
-    deviation = plan_deviation(assignment, known[:, 0], known[:, 1:])
-    return replace(assignment, facts={**assignment.facts, "accuracy_deviation": deviation})
 
 
 def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:
@@ -87,19 +76,3 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
         (low, before), (high, after) = sides
         out[i] = ((after - before) / (high - low)).sum() / support.shape[1]
     return out
-
-
-def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
-    """Read the columns `DEVIATION_COLUMNS` of a skills table, one row per worker of `quality`."""
-    table = open_table(path)
-    hint = "; crowd-tvcs quality writes it"
-    worker, *columns = find(table, [WORKER, *map(Column, DEVIATION_COLUMNS)], hint)
-    values = table.numbers(1, columns)
-    if (values[:, 0] < 0.0).any():
-        row = int(np.argmax(values[:, 0] < 0.0)) + 1
-        raise table.error(f"must be >= 0, found {table.rows[row][columns[0]]}", row, columns[0])
-    row_of = rows_by_name(table, worker)
-    for name in quality.workers:
-        if name not in row_of:
-            raise table.error(f"must have a row for every worker, found none for {quoted(name)}")
-    return values[[row_of[name] - 1 for name in quality.workers]]

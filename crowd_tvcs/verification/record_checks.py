@@ -23,8 +23,7 @@ from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 
 INT64_MAX = 2**63 - 1  # largest count of a file
-TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
-INPUTS = (*TABLES, "skills")  # in the order in which run.json names them, after the quality table
+TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")  # in the order of run.json
 OUTPUTS = ("assignment.csv", "report.html", "summary.json")
 PRICES, BRANCHES = "prices.csv", "branches.json"  # where there is a bound; where that needs them
 ACCURACY = "accuracy.csv"  # of every task, where summary.json has none
@@ -70,7 +69,7 @@ SECONDS: Kind = "a number above 0", lambda value: is_number(value) and value > 0
 PARAMETERS: dict[str, Kind] = {
     "max_workers_per_task": _or_null(COUNT),
     "max_tasks_per_worker": _or_null(COUNT),
-    **{name: _or_null(FILE) for name in INPUTS},
+    **{name: _or_null(FILE) for name in TABLES},
     "classes": _or_null(COUNT),
     "class_prior": _or_null(CHANCES),
     "money": _or_null(AMOUNT),
@@ -174,7 +173,7 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
         _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
     _require(path, entries["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
     inputs = _hashes(path, entries["inputs"], "inputs", {"path": TEXT})
-    asked = {name: parameters.get(name) for name in (*INPUTS, "dependence")}
+    asked = {name: parameters.get(name) for name in (*TABLES, "dependence")}
     named = {name: file for name, file in asked.items() if file is not None}
     for name, file in named.items():
         if file not in dict(inputs[1:]):

@@ -20,7 +20,6 @@ from crowd_tvcs.verification.record_checks import is_number
 from crowd_tvcs.verification.side_constraints import TOLERANCE, cost_of
 from tvcs_core.files.display import quoted
 
-SLOPES_OFF = 1e-8  # of a deviation, from differences
 LISTED = 3  # names of one field
 NO_BOUND = ("fast", "greedy", "tvcs", "qlp", "random")
 KNOWN = ("best", *NO_BOUND)  # what another method says of itself is not checked
@@ -60,8 +59,6 @@ class Found:
         Bound that the prices prove alone, likewise.
     is_branched
         Whether there are branches beside the prices.
-    deviation
-        Standard deviation of the accuracy; None if no skills were given or a team is large.
     forecast
         Function from the accuracy of every task to the forecast; None without a forecast model.
     slack
@@ -81,7 +78,6 @@ class Found:
     bound: float | None
     by_prices: float | None
     is_branched: bool
-    deviation: float | None
     forecast: Callable[[Floats], dict[str, float]] | None
     slack: float = 0.0
     by_knots: bool = False
@@ -158,8 +154,6 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     if found.plan.is_table and found.slack > 0.0:
         out.append("pricing_slack")
     out += ["sum_of_qualities"] if method == "qlp" else []
-    if found.parameters["skills"] is not None:
-        out.append("accuracy_deviation")
     if found.forecast is not None:
         out.append("forecast")
     if found.has_classes:
@@ -261,12 +255,6 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         most = LARGE_ERROR if may_be_sampled and found.is_large.any() else -TOLERANCE
         error = summary["standard_error"]
         yield "standard_error", _near(error, 0.0, most + TOLERANCE) and error >= 0.0, 0.0
-    if found.parameters["skills"] is not None:
-        error = summary["accuracy_deviation"]
-        is_one = is_number(error) and 0.0 <= error <= 1.0
-        if found.deviation is not None:
-            is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
-        yield "accuracy_deviation", is_one, found.deviation
     if found.forecast is not None and values is not None:  # it follows from these
         forecast = found.forecast(values)
         wanted = [(v, v) if isinstance(v, float) else v for v in forecast.values()]

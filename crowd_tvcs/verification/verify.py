@@ -22,11 +22,9 @@ from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
-from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
 from crowd_tvcs.verification.branches import bound_of_branches
-from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.record_checks import (
@@ -57,7 +55,6 @@ from tvcs_core.files.errors import DataError
 
 Floats = NDArray[np.float64]
 
-MAX_SLOPED_VOTERS = 12  # voters of a task up to which the deviation is recomputed
 PRICING_SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
 NUMBERS = (
     "max_workers_per_task",
@@ -141,7 +138,6 @@ def verify(
     found = Found(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
         by_prices, BRANCHES in record.outputs,
-        _deviation(plan, pairs, record, tables, out),
         _forecast(plan, pairs, record, tables),
         table_slack, by_knots,
     )  # fmt: skip
@@ -171,25 +167,6 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
-
-
-def _deviation(
-    plan: Plan,
-    pairs: Assigned,
-    record: Record,
-    found: Mapping[str, Path],
-    out: Verification,
-) -> float | None:
-    """Standard deviation of the mean accuracy by the skills table."""
-    if record.parameters["skills"] is None:
-        return None
-    known = read_deviations(found[record.parameters["skills"]], plan.table)
-    if pairs.answers.max(initial=0) > MAX_SLOPED_VOTERS:
-        out.unchecked.append(
-            f"accuracy_deviation, where a task has more than {MAX_SLOPED_VOTERS} voters"
-        )
-        return None
-    return deviation(plan, pairs.support, known)
 
 
 def _forecast(

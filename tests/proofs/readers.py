@@ -207,10 +207,9 @@ MORE = {
                     "grn-tvcs score edges.tsv r.tsv --genes g.txt"),
     "assign forbidden": of_assign("f.csv", PLAN, "--forbidden"),
     "assign confusion": of_assign("c.csv", CONFUSION, "--confusion"),
-    "assign skills": of_assign("s.csv", SKILLS, "--skills"),
     "assign money": of_assign("w.csv", MONEY, "--workers", "--method greedy --money 3"),
     "assign class prior": of_assign("c.csv", SHARES, "--classes 2 --class-prior"),
-    "assign dependence": lambda: of_assign("d.json", learnt("dependence.json"), "--common-error"),
+    "assign dependence": lambda: of_assign("d.json", learnt("dependence.json"), "--dependence"),
     "assign kinds": ("k.csv", BY_KIND, {"t.csv": OF_KINDS},
                      "crowd-tvcs assign --kinds k.csv --tasks t.csv --method fast --out o "
                      "--force"),

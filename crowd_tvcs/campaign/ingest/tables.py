@@ -33,10 +33,7 @@ from tvcs_core.files.display import joined
 
 
 def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worker]:
-    """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given.
-
-    `minutes` may stand for `cost`; then the campaign's money is in minutes.
-    """
+    """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given."""
     rows = read_worker_rows(path, known)
     check_costs(path, rows, rows)
     for line in warn_similar_names("worker", list(rows)):

@@ -57,15 +57,11 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
     assert all(float(r["low"]) < float(r["quality"]) < float(r["high"]) for r in skills)
     plan = crowd_tvcs(
         "assign", tmp_path / "long" / "quality.csv", "--budget", 90, "--method", "qlp",
-        "--max-workers-per-task", 2, "--out", tmp_path / "plan", "--skills",
-        tmp_path / "long" / "skills.csv",
+        "--max-workers-per-task", 2, "--out", tmp_path / "plan", "--dependence",
+        tmp_path / "long" / "dependence.json",
     )  # fmt: skip
     assert plan.exit_code == 0, plan.stderr
-    assert "the uncertainty of the skills adds a standard deviation of" in plan.stderr
-    summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
-    assert 0.0 < summary["accuracy_deviation"] < 0.1
-    page = (tmp_path / "plan" / "report.html").read_text()
-    assert "which gives the accuracy of the plan a standard deviation of" in page
+    assert "dependence.json: the common error of the crowd is" in plan.stderr
     record = json.loads((tmp_path / "wide" / "run.json").read_text())
     assert record["command"] == "crowd-tvcs quality"
     assert [entry["file"] for entry in record["inputs"]] == ["answers.csv", "gold.csv"]

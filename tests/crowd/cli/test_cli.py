@@ -222,55 +222,28 @@ def test_what_if_knows_a_common_error(table):
     assert found[0][2] > found[1][2] > 0.5
 
 
-def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_path):
-    skills = tmp_path / "skills.csv"
-    skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
-    beside = tmp_path / "dependence.json"
+def test_a_file_brings_the_common_error_that_was_fitted(table, tmp_path):
+    file = tmp_path / "dependence.json"
     measured = (CalibrationBin(2, 40, 0.912, 0.875, 0.739, 0.945),)
-    beside.write_text(json.dumps(Dependence(plan_error=0.25, measured=measured).as_json()))
+    file.write_text(json.dumps(Dependence(plan_error=0.25, measured=measured).as_json()))
     for name, more, error in (
-        ("taken", ("--skills", skills), 0.25),
-        ("file", ("--common-error", beside), 0.25),
-        ("other", ("--skills", skills, "--common-error", 0.1), 0.1),
-        ("alone", ("--skills", skills, "--error-model", "independent"), None),
+        ("taken", ("--dependence", file), 0.25),
+        ("other", ("--dependence", file, "--common-error", 0.1), 0.1),
+        ("none", ("--dependence", file, "--common-error", 0), None),
+        ("alone", (), None),
     ):
         done = assign(table, tmp_path / name, *more)
         assert done.exit_code == 0, done.stderr
-        is_of_file = name in ("taken", "file")
-        assert ("the common error of the crowd is 0.250" in done.stderr) == is_of_file
+        assert ("the common error of the crowd is 0.250" in done.stderr) == (name == "taken")
         record = json.loads((tmp_path / name / "run.json").read_text())
         assert record["parameters"].get("common_error") == error
         page = (tmp_path / name / "report.html").read_text()
-        assert (">0.912<" in page and ">0.875<" in page) == is_of_file
+        assert (">0.912<" in page and ">0.875<" in page) == (name != "alone")
         assert crowd_tvcs("verify", tmp_path / name).exit_code == 0
-    beside.write_text("{}")
-    done = assign(table, tmp_path / "bad", "--skills", skills)
+    file.write_text("{}")
+    done = assign(table, tmp_path / "bad", "--dependence", file)
     assert done.exit_code == 2
     assert "dependence.json: must be a dependence.json of crowd-tvcs quality" in done.stderr
-
-
-def test_skills_beside_a_common_error_say_how_unsure_they_are_where_priors_are_equal(
-    table, tmp_path
-):
-    skills = tmp_path / "skills.csv"
-    skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
-    words = ("--skills", skills, "--common-error", 0.1)
-    done = assign(table, tmp_path / "unequal", *words, "--prior", 0.7)
-    assert done.exit_code == 0
-    assert "is not computed with a common error and these priors" in done.stderr
-    summary = json.loads((tmp_path / "unequal" / "summary.json").read_text())
-    assert "accuracy_deviation" not in summary
-    assert crowd_tvcs("verify", tmp_path / "unequal").exit_code == 0
-    assert assign(table, tmp_path / "plan", *words).exit_code == 0
-    # One answer per task tells the same with and without the error: so does its deviation.
-    one = ("--max-workers-per-task", 1, "--skills", skills)
-    spreads = []
-    for name, more in (("apart", ()), ("together", ("--common-error", 0.1))):
-        assert assign(table, tmp_path / name, *one, *more).exit_code == 0
-        summary = json.loads((tmp_path / name / "summary.json").read_text())
-        spreads.append(summary["accuracy_deviation"])
-    assert spreads[1] == pytest.approx(spreads[0], abs=1e-9)
-    assert spreads[0] > 0.0
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -25,8 +25,6 @@ TOLD = ForecastModel(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "quality.csv").write_text(TABLE)
-    skills = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\ncy,.1,0,0\n"
-    (tmp_path / "skills.csv").write_text(skills)
     model = Dependence(plan_error=0.2, forecast_model=TOLD, source="gold", gold=50)
     (tmp_path / "other.json").write_text(json.dumps(model.as_json()))
     return tmp_path
@@ -43,16 +41,13 @@ def summary_of(folder):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--skills", "skills.csv"),
         ("--dependence", "other.json"),
         ("--dependence", "other.json", "--classes", 3),
         ("--dependence", "other.json", "--prior", 0.7, "--max-workers-per-task", 2),
         ("--dependence", "other.json", "--budget", 4, "--method", "fast"),
-        ("--skills", "skills.csv", "--prior", 0.7),
     ],
 )
 def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
-    (folder / "dependence.json").write_text((folder / "other.json").read_text())
     done = assign("--out", "plan", *words)
     assert done.exit_code == 0, done.stderr
     record = summary_of(folder / "plan")
@@ -117,40 +112,24 @@ def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
     assert "forecast" not in summary_of(folder / "none")
 
 
-def test_independent_workers_have_no_dependence(folder):
-    done = assign("--out", "plan", "--dependence", "other.json", "--error-model", "independent")
-    assert done.exit_code == 2
-    assert "--dependence is for dependent errors" in done.stderr.splitlines()[-1]
-    assert not (folder / "plan").exists()
-
-
 def what_if(*words):
     return crowd_tvcs("what-if", "quality.csv", *words)
 
 
-def test_a_file_of_the_common_error_foresees_as_one_of_dependence(folder):
-    """Both options take the same file, so they say the same; a number says nothing of gold."""
+def test_a_number_says_nothing_of_gold(folder):
     for name, words in (
-        ("dependence", ("--dependence", "other.json")),
-        ("error", ("--common-error", "other.json")),
+        ("file", ("--dependence", "other.json")),
         ("number", ("--common-error", 0.2)),
-        ("alone", ("--common-error", "other.json", "--error-model", "independent")),
     ):
         assert assign("--out", name, *words).exit_code == 0
-    summary_record = summary_of(folder / "dependence")
+    summary_record = summary_of(folder / "file")
     assert "forecast" in summary_record
-    assert summary_of(folder / "error") == summary_record
     without = {name: value for name, value in summary_record.items() if name != "forecast"}
-    assert summary_of(folder / "number") == summary_of(folder / "alone") == without
-    record = json.loads((folder / "error" / "run.json").read_text())
-    read = [one["file"] for one in record["inputs"]]
-    assert record["parameters"]["dependence"] in read
-    assert not any("forecast" in line for line in verify(folder / "error").violations)
+    assert summary_of(folder / "number") == without
 
 
-@pytest.mark.parametrize("option", ["--dependence", "--common-error"])
-def test_what_if_says_what_gold_foresees_of_every_budget(folder, option):
-    words = ("--budgets", "3,6", "--method", "fast", option, "other.json")
+def test_what_if_says_what_gold_foresees_of_every_budget(folder):
+    words = ("--budgets", "3,6", "--method", "fast", "--dependence", "other.json")
     done = what_if(*words, "--json")
     assert done.exit_code == 0, done.stderr
     assert "other.json: the common error of the crowd is 0.200" in done.stderr

@@ -90,7 +90,6 @@ def test_what_if_knows_the_classes(tables):
         (("--classes", 3, "--class-prior", "a,b,c"), "must be numbers with commas"),
         (("--classes", 3, "--class-prior", ".5,.5"), "class_prior must have shape"),
         (("--classes", 4, "--confusion", "confusion.csv"), "4 classes were asked for"),
-        (("--classes", 3, "--skills", "quality.csv"), "--skills is for two classes"),
         (("--classes", 3, "--tasks", "tasks.csv"), "found 'prior'"),
     ],
 )

@@ -21,10 +21,9 @@ from crowd_tvcs.skills.beta_prior import (
 from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
+from crowd_tvcs.skills.plan_deviation import plan_deviation
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill, reversed_doubt
-from tvcs_core import DataError
 
 
 def log_likelihood(n_gold, n_right, mean, strength):
@@ -279,22 +278,3 @@ def test_the_prior_moves_all_means_together_as_its_draws_do(rng):
     shared = skill.shared
     assert np.sqrt((shared**2).sum(axis=1)) == approx(means.std(axis=0), rel=0.25, abs=0.003)
     assert math.sqrt(var_mean) == approx(math.sqrt(0.21 / 60 * (1 / 8 + 1 / 11)), rel=0.3)
-
-
-HEADER = "worker,deviation,shared_1,shared_2"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("worker,quality\na,.5\n", "must have one column 'deviation'"),
-        (f"{HEADER}\na,-1,0,0\n", "column 'deviation': must be >= 0, found -1"),
-        (f"{HEADER}\nb,.1,0,0\n", "found none for 'a'"),
-        (f"{HEADER}\na,.1,x,0\n", "must be a number, found 'x'"),
-    ],
-)
-def test_a_bad_skills_table_is_refused(tmp_path, text, message):
-    path = tmp_path / "skills.csv"
-    path.write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_deviations(path, Quality([[0.6]], ["a"], ["t"]))

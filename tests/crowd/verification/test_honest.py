@@ -40,10 +40,6 @@ def write_crowd(folder, rng):
     if some[6]:
         save(folder / "never.csv", ["worker", "task"], [workers[0], tasks[-1]])
         words += ["--forbidden", folder / "never.csv"]
-    if some[7] and is_binary:
-        save(folder / "skills.csv", ["worker", "deviation", "shared_1", "shared_2"],
-             *([w, rng.random() / 20, rng.random() / 50, 0.0] for w in workers))  # fmt: skip
-        words += ["--skills", folder / "skills.csv"]
     return words
 
 

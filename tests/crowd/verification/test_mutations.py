@@ -48,8 +48,6 @@ def tables(folder):
          ["t0", 0.7, 2, 3], ["t4", 0.4, 1, ""])  # fmt: skip
     save(folder / "must.csv", ["worker", "task"], ["w5", "t1"])
     save(folder / "never.csv", ["worker", "task"], ["w1", "t1"], ["w2", "t6"])
-    deviations = [[w, 0.01 + 0.005 * i, 0.01, 0.002] for i, w in enumerate(workers)]
-    save(folder / "skills.csv", ["worker", "deviation", "shared_1", "shared_2"], *deviations)
     chances = rng.dirichlet([1, 1, 1], (6, 3)) * 0.5 + 0.5 * np.eye(3)
     save(folder / "c.csv", ["worker", "label", "answer", "probability"],
          *([w, "xyz"[y], "xyz"[k], repr(float(chances[i, y, k]))]
@@ -61,11 +59,11 @@ CASES = {
     "two classes": (*PER_TASK, "--max-tasks-per-worker", 3, "--budget", 15, "--prior", 0.6),
     "demands": (
         *PER_TASK, "--budget", 16, "--workers", "caps.csv", "--tasks", "tasks.csv",
-        "--forced", "must.csv", "--forbidden", "never.csv", "--skills", "skills.csv",
+        "--forced", "must.csv", "--forbidden", "never.csv",
     ),
     "three classes": (*PER_TASK, "--budget", 14, "--classes", 3, "--class-prior", "0.5,0.3,0.2"),
     "confusion": (*PER_TASK, "--budget", 12, "--confusion", "c.csv", "--forced", "must.csv"),
-    "common error": (*PER_TASK, "--budget", 14, "--common-error", 0.1, "--skills", "skills.csv"),
+    "common error": (*PER_TASK, "--budget", 14, "--common-error", 0.1),
     "common error of three classes": (
         *PER_TASK, "--budget", 12, "--classes", 3, "--class-prior", "0.5,0.3,0.2",
         "--common-error", 0.2, "--forced", "must.csv",

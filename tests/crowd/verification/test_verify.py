@@ -284,7 +284,7 @@ def test_what_verifies_uses_nothing_of_what_it_verifies(name):
     crowd = {module.removeprefix("crowd_tvcs.") for module in found if "crowd_tvcs" in module}
     readers = {"plan.tables", "plan.plan", "plan.proof", "answers.columns", "answers.quality"}
     readers |= {"answers.coded", "answers.factors"}
-    readers |= {"answers.confusion", "skills.plan_deviation", "factors.tables", "plan.assigned"}
+    readers |= {"answers.confusion", "factors.tables", "plan.assigned"}
     # Where lines of tasks are priced is part of the proof; any other places would prove one too.
     readers |= {"factors.grid"} if name == "bound_by_prices" else set()
     assert {m for m in crowd if not m.startswith("verification")} <= readers

@@ -5,4 +5,4 @@ from tests.makers.ranges import ranges_hold
 
 test_standard_runs = standard_runs(__file__)
 test_defaults = defaults_stay(__file__)
-test_ranges = ranges_hold("assign money", leave_out="--minutes")
+test_ranges = ranges_hold("assign money")
