@@ -1,4 +1,4 @@
-"""Expected accuracy of the Bayes-weighted vote: exact, bounded, sampled and smoothed.
+"""Expected accuracy of the Bayes-weighted vote: exact, bounded and sampled.
 
 A vote takes the label with the larger posterior, given each voter's quality q, the probability of a
 right answer. With m1 and m0 the joint probabilities of an outcome (all answers) and label 1 or
@@ -24,7 +24,6 @@ from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22  # two lists of 2^11 outcomes
 LIST_SIZE = 2 ** (EXACT_VOTERS // 2)  # outcomes
-TABLE_VOTERS = 12  # voters whose outcomes fit into one table for gains
 BATCH = 256  # samples at once
 
 
@@ -84,23 +83,6 @@ def accuracy_bounds(
     return lower, np.maximum(lower, upper)
 
 
-def smooth_accuracy(
-    quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
-) -> NDArray[np.float64]:
-    """Return the paper's smooth objective for every task; arguments as in `expected_accuracy`.
-
-    The paper replaces the indicator by a sigmoid. At a 0/1 assignment that is the expected
-    posterior probability of the true label, the sum of (m1^2 + m0^2) / (m1 + m0) over the
-    outcomes: no sampling is needed. Never above the expected accuracy. Exact up to
-    `EXACT_VOTERS` voters (5 ms for a task of 20); beyond, of the coarsened lists.
-    """
-    start, voters, priors = _voters(quality, assignment, prior)
-    out = np.empty(priors.size)
-    right, wrong = _scratch(start)
-    kernels.smooth_of_tasks(start, voters, priors, LIST_SIZE, False, right, wrong, _buffers(), out)
-    return np.clip(out, 0.0, 1.0)
-
-
 def sampled_accuracy(
     quality: ArrayLike,
     assignment: ArrayLike,
@@ -132,53 +114,6 @@ def sampled_accuracy(
             zeros = -evidence[1] < threshold[j]
             out[j] += priors[j] * ones.sum() + (1.0 - priors[j]) * zeros.sum()
     return out / n_samples
-
-
-def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArray[np.float64]:
-    """Return the increase of the expected accuracy of one task by each candidate alone.
-
-    By the gain identity: a new voter of quality q adds E[max(0, q - C)], where C is the
-    confidence of the vote so far, so one sorted table of C serves all candidates. A voter helps
-    only if they are more accurate than the confidence of the others' vote.
-
-    Parameters
-    ----------
-    voters
-        Qualities of the task's voters.
-    candidates
-        Qualities of the candidates.
-    prior
-        Probability that the label is 1.
-
-    Returns
-    -------
-    ndarray
-        One value >= 0 per candidate, each for adding that one alone. Exact up to
-        `EXACT_VOTERS` voters.
-    """
-    now = _qualities("voters", voters)
-    who = _qualities("candidates", candidates)
-    check_number("prior", prior)
-    if not 0.0 <= prior <= 1.0:
-        raise ValueError(f"prior must be in [0, 1], found {prior}")
-    out = np.zeros(who.size)
-    right, wrong = np.empty(now.size), np.empty(now.size)
-    count = kernels.fold(now, right, wrong)
-    if count < 0 or prior in (0.0, 1.0):
-        return out
-    right, wrong = right[:count], wrong[:count]
-    buffers = _buffers()
-    if count <= TABLE_VOTERS:
-        at, size = kernels.list_outcomes(right, wrong, 2**TABLE_VOTERS, False, buffers[0])
-        weight, mass, truth = np.empty(size), np.empty(size + 1), np.empty(size + 1)
-        kernels.confidence_table(buffers[0, at], size, float(prior), weight, mass, truth)
-        kernels.gains_from_table(weight, mass, truth, who, out)
-        return out
-    half = count // 2
-    a, n_left = kernels.list_outcomes(right[:half], wrong[:half], LIST_SIZE, False, buffers[0])
-    b, n_right = kernels.list_outcomes(right[half:], wrong[half:], LIST_SIZE, False, buffers[1])
-    kernels.gains_by_meeting(buffers[0, a], n_left, buffers[1, b], n_right, float(prior), who, out)
-    return out
 
 
 def _accuracy(
@@ -238,14 +173,6 @@ def _checked(
         )
     _check_unit("prior", given)
     return q, chosen, np.array(np.broadcast_to(given, q.shape[1]))
-
-
-def _qualities(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = array_of(name, values, np.float64)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be a list of qualities, found {array.ndim} axes")
-    _check_unit(name, array)
-    return array
 
 
 def _check_unit(name: str, values: NDArray[np.float64]) -> None:

@@ -27,11 +27,6 @@ def accuracy(voters, prior=0.5):
     return sum(max(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters))
 
 
-def smooth(voters, prior):
-    joint = [(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters)]
-    return sum((a * a + b * b) / (a + b) for a, b in joint)
-
-
 def folded(voters):
     right, wrong = np.full(len(voters), np.nan), np.full(len(voters), np.nan)
     count = outcome_lists.fold(np.array(voters), right, wrong)
@@ -151,13 +146,11 @@ def test_votes_of_tasks_are_sums_over_all_outcomes():
     cases += [([0.7, 0.6], 0.0), ([0.7, 0.6], 1.0), ([1.0, 0.6], 0.4), ([0.0], 0.4), ([0.5], 0.4)]
     teams, priors = map(list, zip(*cases, strict=True))
     sure = [prior in (0.0, 1.0) or bool({0.0, 1.0} & set(team)) for team, prior in cases]
-    for kernel, twin in (
-        (outcome_lists.accuracy_of_tasks, accuracy), (outcome_lists.smooth_of_tasks, smooth)
-    ):  # fmt: skip
-        expected = [
-            1.0 if is_sure else twin(*case) for case, is_sure in zip(cases, sure, strict=True)
-        ]
-        assert of_tasks(kernel, teams, priors) == pytest.approx(expected, **EXACT)
+    expected = [
+        1.0 if is_sure else accuracy(*case) for case, is_sure in zip(cases, sure, strict=True)
+    ]
+    found = of_tasks(outcome_lists.accuracy_of_tasks, teams, priors)
+    assert found == pytest.approx(expected, **EXACT)
 
 
 def test_votes_of_coarse_lists_bound_the_accuracy():
@@ -168,32 +161,6 @@ def test_votes_of_coarse_lists_bound_the_accuracy():
     assert (low < np.array(exact) + 1e-12).all()
     assert (high > np.array(exact) - 1e-12).all()
     assert high - low == pytest.approx([0.0, 0.0], abs=0.02)
-
-
-@pytest.mark.parametrize("voters", TEAMS)
-@pytest.mark.parametrize("prior", [*PRIORS, 0.001])
-def test_what_one_more_voter_adds_by_the_table_and_by_meeting(voters, prior):
-    found, size = listed(voters, 32)
-    weight, mass, truth = (np.full(k, np.nan) for k in (size, size + 1, size + 1))
-    outcome_lists.confidence_table(found, size, prior, weight, mass, truth)
-    joint = [(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters)]
-    rows = sorted((abs(math.log(a / b)), a + b, max(a, b)) for a, b in joint)
-    assert weight == pytest.approx([row[0] for row in rows], **EXACT)
-    assert mass[-1] == pytest.approx(1.0, **EXACT)
-    assert truth[-1] == pytest.approx(accuracy(voters, prior), **EXACT)
-    assert mass[0] == truth[0] == 0.0
-    candidates = np.array([0.0, 0.05, 0.4, 0.5, 0.65, 0.9, 0.9999, 1.0])
-    more = [accuracy([*voters, q], prior) - accuracy(voters, prior) for q in candidates]
-    out = np.full(candidates.size, np.nan)
-    outcome_lists.gains_from_table(weight, mass, truth, candidates, out)
-    assert out == pytest.approx(more, **EXACT)
-    assert (out >= 0.0).all()
-    half = len(voters) // 2
-    (left, n_left), (right, n_right) = listed(voters[:half], 8), listed(voters[half:], 8)
-    out[:] = np.nan
-    outcome_lists.gains_by_meeting(left, n_left, right, n_right, prior, candidates, out)
-    assert out == pytest.approx(more, **EXACT)
-    assert (out >= 0.0).all()
 
 
 def table_of(fixed, q, chosen, skip=None, room=64):
