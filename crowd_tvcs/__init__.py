@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from crowd_tvcs.accuracy.two_classes import (
         accuracy_bounds,
         expected_accuracy,
+        gains,
         sampled_accuracy,
+        smooth_accuracy,
     )
     from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
     from crowd_tvcs.answers.quality import Quality, QualityFile, read_quality
@@ -38,18 +40,21 @@ __all__ = [
     "assign",
     "estimate_quality",
     "expected_accuracy",
+    "gains",
     "read_answers",
     "read_gold",
     "read_quality",
     "sampled_accuracy",
     "simulate",
+    "smooth_accuracy",
     "vote",
 ]
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "accuracy.two_classes": "accuracy_bounds expected_accuracy sampled_accuracy",
+        "accuracy.two_classes": "accuracy_bounds expected_accuracy gains sampled_accuracy "
+        "smooth_accuracy",
         "answers.answers": "Answers Gold read_answers read_gold",
         "answers.quality": "Quality QualityFile read_quality",
         "methods": "METHODS assign",

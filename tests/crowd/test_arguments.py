@@ -69,6 +69,7 @@ RIGHT: dict[str, dict[str, Any]] = {
         "model": "independent",
     },
     "expected_accuracy": {"quality": VALUES, "assignment": CHOSEN, "prior": 0.5},
+    "gains": {"voters": [0.7], "candidates": [0.8, 0.6], "prior": 0.5},
     "sampled_accuracy": {
         "quality": VALUES,
         "assignment": CHOSEN,
@@ -85,6 +86,7 @@ RIGHT: dict[str, dict[str, Any]] = {
         "n_gold": 0,
         "rng": 0,
     },
+    "smooth_accuracy": {"quality": VALUES, "assignment": CHOSEN, "prior": 0.5},
     "vote": {
         "answers": ANSWERS,
         "method": "majority",

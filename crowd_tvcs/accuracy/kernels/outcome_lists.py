@@ -203,3 +203,24 @@ def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers
         out[j] = meet(
             buffers[0, a], n_left, buffers[1, b], n_right, shift, prior[j], 1.0 - prior[j]
         )
+
+
+@kernel
+def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
+    """Fill `out` with the expected posterior of the truth on every task; arguments as above."""
+    for j in range(prior.size):
+        count = fold(voters[start[j] : start[j + 1]], right, wrong)
+        if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
+            out[j] = 1.0
+            continue
+        half = count // 2
+        a, n_left = list_outcomes(right[:half], wrong[:half], limit, spread, buffers[0])
+        b, n_right = list_outcomes(right[half:count], wrong[half:count], limit, spread, buffers[1])
+        total = 0.0
+        for i in range(n_left):
+            for k in range(n_right):
+                one = prior[j] * buffers[0, a, ONE, i] * buffers[1, b, ONE, k]
+                zero = (1.0 - prior[j]) * buffers[0, a, ZERO, i] * buffers[1, b, ZERO, k]
+                if one + zero > 0.0:
+                    total += (one * one + zero * zero) / (one + zero)
+        out[j] = total

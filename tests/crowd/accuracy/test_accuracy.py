@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from crowd_tvcs import (
     accuracy_bounds,
     expected_accuracy,
+    gains,
     sampled_accuracy,
+    smooth_accuracy,
 )
 
 NASTY = [0.0, 1e-12, 0.1, 0.3, 0.5, 0.5 + 1e-15, 0.7, 0.7, 0.9, 1.0 - 1e-12, 1.0]
@@ -31,6 +33,11 @@ def by_enumeration(voters, prior):
     return sum(max(one, zero) for one, zero in outcomes(voters, prior))
 
 
+def smooth_by_enumeration(voters, prior):
+    pairs = (pair for pair in outcomes(voters, prior) if sum(pair) > 0)
+    return sum((one**2 + zero**2) / (one + zero) for one, zero in pairs)
+
+
 def of_task(function, voters, prior=0.5):
     column = np.array(voters, dtype=float).reshape(-1, 1)
     return function(column, np.ones(column.shape, dtype=bool), prior)[0]
@@ -47,6 +54,32 @@ def test_expected_accuracy_equals_enumeration(voters, prior):
     assert of_task(expected_accuracy, voters, prior) == pytest.approx(
         by_enumeration(voters, prior), **EXACT
     )
+
+
+@settings(deadline=None, max_examples=150)
+@given(some_voters, some_prior)
+def test_smooth_accuracy_equals_enumeration_and_is_never_above(voters, prior):
+    smooth = of_task(smooth_accuracy, voters, prior)
+    assert smooth == pytest.approx(smooth_by_enumeration(voters, prior), **EXACT)
+    assert smooth <= of_task(expected_accuracy, voters, prior) + 1e-12
+
+
+@settings(deadline=None, max_examples=200)
+@given(some_voters, st.lists(some_quality, min_size=1, max_size=4), some_prior)
+def test_gains_are_what_one_more_voter_adds(voters, candidates, prior):
+    found = gains(voters, candidates, prior)
+    now = by_enumeration(voters, prior)
+    for q, gain in zip(candidates, found, strict=True):
+        assert gain == pytest.approx(by_enumeration([*voters, q], prior) - now, **EXACT)
+        assert gain >= 0
+
+
+def test_gains_of_a_large_group_are_what_one_more_voter_adds():
+    rng = np.random.default_rng(3)
+    voters, candidates = rng.uniform(0.2, 0.8, 15), np.array([0.0, 0.1, 0.5, 0.77, 1.0])
+    now = of_task(expected_accuracy, voters, 0.4)
+    then = [of_task(expected_accuracy, [*voters, q], 0.4) for q in candidates]
+    assert gains(voters, candidates, 0.4) == pytest.approx(np.array(then) - now, **EXACT)
 
 
 def test_many_tasks_at_once_equal_each_alone():
@@ -122,6 +155,11 @@ def test_certain_voters_and_useless_voters():
     assert of_task(expected_accuracy, [], 0.2) == pytest.approx(0.8)
     assert of_task(expected_accuracy, [0.6] * 3, 1.0) == 1.0
     assert of_task(expected_accuracy, [1.0 - 1e-16 * k for k in range(5)] * 8) == 1.0
+
+
+def test_a_second_equal_worker_adds_exactly_nothing():
+    assert gains([0.8], [0.8, 0.2, 0.5, 0.75]).tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert gains([0.8, 0.8], [0.8])[0] == pytest.approx(0.096)
 
 
 @settings(deadline=None, max_examples=50)

@@ -27,6 +27,11 @@ def accuracy(voters, prior=0.5):
     return sum(max(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters))
 
 
+def smooth(voters, prior):
+    joint = [(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters)]
+    return sum((a * a + b * b) / (a + b) for a, b in joint)
+
+
 def folded(voters):
     right, wrong = np.full(len(voters), np.nan), np.full(len(voters), np.nan)
     count = outcome_lists.fold(np.array(voters), right, wrong)
@@ -146,11 +151,13 @@ def test_votes_of_tasks_are_sums_over_all_outcomes():
     cases += [([0.7, 0.6], 0.0), ([0.7, 0.6], 1.0), ([1.0, 0.6], 0.4), ([0.0], 0.4), ([0.5], 0.4)]
     teams, priors = map(list, zip(*cases, strict=True))
     sure = [prior in (0.0, 1.0) or bool({0.0, 1.0} & set(team)) for team, prior in cases]
-    expected = [
-        1.0 if is_sure else accuracy(*case) for case, is_sure in zip(cases, sure, strict=True)
-    ]
-    found = of_tasks(outcome_lists.accuracy_of_tasks, teams, priors)
-    assert found == pytest.approx(expected, **EXACT)
+    for kernel, twin in (
+        (outcome_lists.accuracy_of_tasks, accuracy), (outcome_lists.smooth_of_tasks, smooth)
+    ):  # fmt: skip
+        expected = [
+            1.0 if is_sure else twin(*case) for case, is_sure in zip(cases, sure, strict=True)
+        ]
+        assert of_tasks(kernel, teams, priors) == pytest.approx(expected, **EXACT)
 
 
 def test_votes_of_coarse_lists_bound_the_accuracy():

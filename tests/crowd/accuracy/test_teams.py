@@ -85,15 +85,31 @@ def test_teams_given_by_their_voters():
     assert bounds[0] == bounds[1] == exact[1]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.5], [1.01]), r"candidates must be in \[0, 1\], but candidates\[0\] is 1.01"),
+        (([0.5, -0.1], [0.5]), r"voters must be in \[0, 1\], but voters\[1\] is -0.1"),
+        (([[0.5]], [0.5]), "voters must be a list of qualities, found 2 axes"),
+        (([0.5], 0.5), "candidates must be a list of qualities, found 0 axes"),
+        (([0.5], [0.5], 1.01), r"prior must be in \[0, 1\], found 1.01"),
+        (([0.5], [0.5], -0.01), r"prior must be in \[0, 1\], found -0.01"),
+    ],
+)
+def test_gains_of_what_is_no_voter_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        two_classes.gains(*arguments)
+
+
 def test_priors_of_other_shapes_are_refused():
     quality, chosen = np.full((2, 3), 0.7), np.ones((2, 3), dtype=bool)
     for wrong in ([0.5, 0.5], [[0.5, 0.5, 0.5]]):
         with pytest.raises(ValueError, match="prior must be one number or 3 of them, one per task"):
-            two_classes.expected_accuracy(quality, chosen, wrong)
+            two_classes.smooth_accuracy(quality, chosen, wrong)
     with pytest.raises(ValueError, match=r"but prior is 1.5"):
-        two_classes.expected_accuracy(quality, chosen, 1.5)
+        two_classes.smooth_accuracy(quality, chosen, 1.5)
     with pytest.raises(ValueError, match=r"but prior\[2\] is nan"):
-        two_classes.expected_accuracy(quality, chosen, [0.5, 0.5, np.nan])
+        two_classes.smooth_accuracy(quality, chosen, [0.5, 0.5, np.nan])
     with pytest.raises(ValueError, match="n_samples must be >= 1, found 0"):
         two_classes.sampled_accuracy(quality, chosen, n_samples=0)
 
@@ -114,3 +130,18 @@ def test_of_many_voters_the_accuracy_is_the_lower_bound():
     everybody = np.ones((26, 1), dtype=bool)
     low, high = two_classes.accuracy_bounds(quality, everybody, 0.4)
     assert two_classes.expected_accuracy(quality, everybody, 0.4) == low < high
+
+
+def test_the_smooth_accuracy_of_two_by_hand():
+    everybody = [[True], [True]]
+    found = two_classes.smooth_accuracy([[0.7], [0.6]], everybody)
+    agree, differ = (0.42**2 + 0.12**2) / 0.54, (0.28**2 + 0.18**2) / 0.46
+    assert found == pytest.approx([agree + differ], **EXACT)
+    assert two_classes.smooth_accuracy([[1.0], [0.6]], everybody, 0.5).tolist() == [1.0]
+    assert two_classes.smooth_accuracy([[0.7], [0.6]], everybody, 0.0).tolist() == [1.0]
+
+
+def test_where_the_label_is_known_nobody_gains():
+    assert two_classes.gains([0.7], [0.9, 0.6], 0.0).tolist() == [0.0, 0.0]
+    assert two_classes.gains([0.7], [0.9, 0.6], 1.0).tolist() == [0.0, 0.0]
+    assert two_classes.gains([1.0], [0.9]).tolist() == [0.0]

@@ -1,26 +1,14 @@
 """Greedy and fast: what they promise."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
-from crowd_tvcs import Plan, Quality, assign, expected_accuracy
+from crowd_tvcs import Plan, Quality, assign, expected_accuracy, smooth_accuracy
 from crowd_tvcs.simulation import simulate
 
 
-def truth_probability(q, prior):
-    """Sum the squared joint probabilities of every outcome, each by its own probability."""
-    total = 0.0
-    for right in product([True, False], repeat=q.size):
-        p = np.where(right, q, 1.0 - q)
-        one, zero = prior * p.prod(), (1.0 - prior) * (1.0 - p).prod()
-        total += (one**2 + zero**2) / (one + zero)
-    return total
-
-
 def greedy_by_loops(plan):
-    """Greedy, literally: try every pair, by exact gain and then by probability of the truth."""
+    """Greedy, literally: try every pair, by exact gain and then by gain in smooth accuracy."""
     q, prior = plan.quality.values, plan.prior
     support = np.zeros(q.shape, dtype=bool)
     while support.sum() < plan.budget:
@@ -33,8 +21,7 @@ def greedy_by_loops(plan):
             more = support.copy()
             more[i, j] = True
             exact = (expected_accuracy(q, more, prior) - expected_accuracy(q, support, prior))[j]
-            then, now = (truth_probability(q[s[:, j], j], prior[j]) for s in (more, support))
-            smooth = then - now
+            smooth = (smooth_accuracy(q, more, prior) - smooth_accuracy(q, support, prior))[j]
             key = (exact if exact > 1e-13 else 0.0, smooth)
             if key > (best[0] + 1e-12, best[1]) or (
                 abs(key[0] - best[0]) <= 1e-12 and key[1] > best[1] and key[0] == 0.0
