@@ -217,7 +217,7 @@ def _answers() -> Iterator[str]:
     recorded = "recorded/recorded.csv"
     crowd = "--workers 12 --tasks 60 --gold 20 --full-answers --seed 3"
     yield f"crowd-tvcs simulate {crowd} --out recorded"
-    for extra in ("", "--per-class", "--semi-supervised em", "--prior two-answers"):
+    for extra in ("", "--per-class", "--semi-supervised", "--prior two-answers"):
         out = "skills" + re.sub(r"\W", "", extra)
         yield f"crowd-tvcs quality crowd40/answers.csv --gold crowd40/gold.csv {extra} --out {out}"
     yield f"crowd-tvcs agreement {recorded} --bootstrap 50 --out agreement"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.crowd.simulated_workers import HONEST, simulate_workers
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import Flag
-from crowd_tvcs.behaviour.simulated import HONEST, simulate_workers
 from crowd_tvcs.behaviour.worker_review import KINDS, find_flags
 from tvcs_core.streams import stream
 

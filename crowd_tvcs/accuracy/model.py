@@ -80,7 +80,8 @@ def model_of(matrices: Floats, kind: Integers, prior: Floats) -> AnswerModel:
     accuracy = matrices[:, 0, 0]
     is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
     is_even &= accuracy >= 1.0 / n_classes
-    reach = np.where(is_even, accuracy, _reach(matrices))
+    reach = accuracy.copy()
+    reach[~is_even] = _reach(matrices[~is_even])
     informativeness = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
     informativeness[informativeness < MIN_INFORMATIVENESS] = 0.0
     # Kernels would be compiled again for arrays of another layout or that may not be written.
@@ -92,9 +93,8 @@ def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
 
     `accuracy` has any shape; the result has two more axes, truth and answer.
     """
-    wrong = (1.0 - accuracy) / (n_classes - 1)
-    out = np.repeat(wrong[..., None], n_classes**2, axis=-1)
-    out = out.reshape(*accuracy.shape, n_classes, n_classes)
+    out = np.empty((*accuracy.shape, n_classes, n_classes))
+    out[:] = ((1.0 - accuracy) / (n_classes - 1))[..., None, None]
     at = np.arange(n_classes)
     out[..., at, at] = accuracy[..., None]
     return out

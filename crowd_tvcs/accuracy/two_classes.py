@@ -24,8 +24,8 @@ from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22  # two lists of 2^11 outcomes
 LIST_SIZE = 2 ** (EXACT_VOTERS // 2)  # outcomes
-TABLE_VOTERS = 12  # voters whose outcomes fit into one table for gains
 BATCH = 256  # samples at once
+ROUNDING = 1e-14  # of an accuracy; a gain that is not above it is none
 
 
 def expected_accuracy(
@@ -137,9 +137,8 @@ def sampled_accuracy(
 def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArray[np.float64]:
     """Return the increase of the expected accuracy of one task by each candidate alone.
 
-    By the gain identity: a new voter of quality q adds E[max(0, q - C)], where C is the
-    confidence of the vote so far, so one sorted table of C serves all candidates. A voter helps
-    only if they are more accurate than the confidence of the others' vote.
+    A new voter of quality q adds E[max(0, q - C)], where C is the confidence of the vote so far.
+    They help only if they are more accurate than the confidence of the others' vote.
 
     Parameters
     ----------
@@ -161,24 +160,12 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
     check_number("prior", prior)
     if not 0.0 <= prior <= 1.0:
         raise ValueError(f"prior must be in [0, 1], found {prior}")
-    out = np.zeros(who.size)
-    right, wrong = np.empty(now.size), np.empty(now.size)
-    count = kernels.fold(now, right, wrong)
-    if count < 0 or prior in (0.0, 1.0):
-        return out
-    right, wrong = right[:count], wrong[:count]
-    buffers = _buffers()
-    if count <= TABLE_VOTERS:
-        at, size = kernels.list_outcomes(right, wrong, 2**TABLE_VOTERS, False, buffers[0])
-        weight, mass, truth = np.empty(size), np.empty(size + 1), np.empty(size + 1)
-        kernels.confidence_table(buffers[0, at], size, float(prior), weight, mass, truth)
-        kernels.gains_from_table(weight, mass, truth, who, out)
-        return out
-    half = count // 2
-    a, n_left = kernels.list_outcomes(right[:half], wrong[:half], LIST_SIZE, False, buffers[0])
-    b, n_right = kernels.list_outcomes(right[half:], wrong[half:], LIST_SIZE, False, buffers[1])
-    kernels.gains_by_meeting(buffers[0, a], n_left, buffers[1, b], n_right, float(prior), who, out)
-    return out
+    # The last team has a guess in place of a candidate, who adds nothing.
+    last = np.append(who, 0.5)
+    teams = np.column_stack([np.tile(now, (last.size, 1)), last])
+    start = np.arange(0, teams.size + 1, teams.shape[1])
+    found = accuracy_of_teams(start, teams.reshape(-1), np.full(last.size, float(prior)))
+    return np.where(found[:-1] > found[-1] + ROUNDING, found[:-1] - found[-1], 0.0)
 
 
 def _accuracy(

@@ -33,7 +33,6 @@ from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
-    from crowd_tvcs.skills.em import RefitComparison
     from crowd_tvcs.skills.skill import Skill
 
 SUGGESTIONS = ("task", "answers", "variance_reduction")
@@ -65,16 +64,11 @@ class QualityOptions:
         float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
     semi_supervised: Annotated[
-        str | None,
+        bool,
         Help(
-            "Learn also from answers to tasks without gold: auto (only if held-out gold "
-            "improves), em, or DawidSkene (crowd-kit's). Prints the change on held-out "
-            "gold, and is refused if that gets worse. Default: off.",
-            "METHOD",
+            "Learn also from answers to tasks without gold, by EM, unless the vote on "
+            "held-out gold gets worse. Prints the change."
         ),
-    ] = None
-    force_semi_supervised: Annotated[
-        bool, Help("Learn from the other answers even if held-out gold gets worse.")
     ] = False
     error_model: ErrorModel = "dependent"
     suggest_gold: Annotated[
@@ -104,10 +98,6 @@ def quality(given: QualityOptions) -> None:
 
     if given.suggest_gold is not None and given.suggest_gold < 1:
         raise ValueError(f"--suggest-gold must be >= 1, found {given.suggest_gold}")
-    if given.force_semi_supervised and given.semi_supervised in (None, "auto"):
-        raise ValueError(
-            "--force-semi-supervised goes with --semi-supervised em or --semi-supervised DawidSkene"
-        )
     table, known = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
@@ -147,7 +137,7 @@ def quality(given: QualityOptions) -> None:
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and on request from the other answers too."""
-    from crowd_tvcs.skills.em import MAX_ROUNDS, compare_on_held_out_gold, refit_semi_supervised
+    from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
     from crowd_tvcs.skills.estimate import estimate_quality
 
     skill = estimate_quality(
@@ -158,26 +148,18 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
         interval=given.interval,
         model=given.error_model,
     )
-    if given.semi_supervised is None:
+    if not given.semi_supervised:
         return skill
-    method, most = (
-        ("em", 1) if given.semi_supervised == "auto" else (given.semi_supervised, MAX_ROUNDS)
+    found = compare_on_held_out_gold(table, known, per_class=skill.per_class, model=skill.model)
+    if found.refusal:
+        print_message(f"not semi-supervised: {found.refusal}")
+        return skill
+    print_message(
+        f"semi-supervised; of {found.gold} held-out gold tasks the vote has {found.without} right "
+        f"without it and {found.refreshed} with it; it multiplies the probability of their labels "
+        f"by {math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
-    found = compare_on_held_out_gold(
-        table, known, method=method, per_class=skill.per_class, model=skill.model, rounds=most
-    )
-    refused = (
-        "" if given.force_semi_supervised or given.semi_supervised == "auto" else found.refusal
-    )
-    if refused:
-        raise ValueError(
-            f"--semi-supervised {given.semi_supervised} does worse on held-out gold: {refused}; "
-            "leave it out, let --semi-supervised auto decide, or give --force-semi-supervised"
-        )
-    if given.semi_supervised != "auto" or found.is_worth_it:
-        skill = refit_semi_supervised(table, known, skill, method=method, rounds=most)
-    _print_refit(found, given.semi_supervised, is_done=skill.learnt is not None)
-    return skill
+    return refit_semi_supervised(table, known, skill)
 
 
 def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple[str, int, float]]:
@@ -211,20 +193,3 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
         for c, label in enumerate(skill.classes)
         for k, answer in enumerate(skill.classes)
     ]
-
-
-def _print_refit(found: RefitComparison, method: str, *, is_done: bool) -> None:
-    done = f"semi-supervised by {method}" if is_done else "not semi-supervised"
-    if found.gold == 0:
-        print_message(f"{done}; {found.refusal}")
-        return
-    print_message(
-        f"{done}; of {found.gold} held-out gold tasks the vote has {found.without} right without "
-        f"it and {found.refreshed} with it; it multiplies the probability of their labels by "
-        f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
-    )
-    if is_done and found.refusal:
-        print_message(
-            "warning: semi-supervised estimation lowers the score on held-out gold; it was done "
-            "because of --force-semi-supervised"
-        )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tvcs_core.jit import compiling_seconds
 
 STRUCK, INTERRUPTED = 1, 2  # of `Deadline.stop`
+TOLERATED = 0.1  # part of a limit by which it may be exceeded without a word
 _running: list[Deadline] = []
 
 
@@ -79,9 +80,12 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the moment; below 0 after it, and 0 once the method must stop."""
-        if self.stop[0]:
-            return 0.0
-        return self.moment - time.monotonic() + compiling_seconds() - self.compiled
+        return 0.0 if self.stop[0] else -self._late
+
+    @property
+    def _late(self) -> float:
+        """Seconds since the moment."""
+        return time.monotonic() - self.moment - compiling_seconds() + self.compiled
 
     @property
     def has_passed(self) -> bool:
@@ -105,8 +109,11 @@ class Deadline:
     @property
     def reason(self) -> str:
         """Why the method stopped, in words."""
-        cause = "interrupted" if self.is_interrupted else f"the time limit of {self}"
-        return f"{cause}; this is the best so far"
+        if self.is_interrupted:
+            return "interrupted; this is the best so far"
+        late = self._late
+        over = f", exceeded by {late:.1f} s" if late > TOLERATED * self.seconds else ""
+        return f"the time limit of {self}{over}; this is the best so far"
 
     def __str__(self) -> str:
         return f"{self.seconds:g} s"

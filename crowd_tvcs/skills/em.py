@@ -4,8 +4,7 @@ The posterior of every task gives the probability that each of its answers is ri
 counts are added to those of gold tasks, the skills are estimated again, and so on (Dawid and Skene,
 1979, with gold tasks known and the crowd's prior kept). It relies on the model: workers who err
 together are taken to be right, and a refit then makes the labels worse. So it is never done
-unasked, and `compare_on_held_out_gold` reports its effect on held-out gold. With ``"auto"`` it is
-one round, done only if held-out gold becomes more probable beyond the standard error.
+unasked, and `compare_on_held_out_gold` reports its effect on held-out gold.
 """
 
 from __future__ import annotations
@@ -21,11 +20,9 @@ from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.voting.crowd_kit import dawid_skene
 from crowd_tvcs.skills.voting.unsupervised import expected_counts
 from tvcs_core.streams import stream
 
-METHODS = ("auto", "em", "DawidSkene")
 MAX_ROUNDS = 50  # of EM, to bound the time
 TOLERANCE = 1e-6  # change of an accuracy at which EM has converged
 
@@ -42,11 +39,6 @@ class RefitComparison:
     refreshed: int
     gain: float = 0.0
     error: float = 0.0
-
-    @property
-    def is_worth_it(self) -> bool:
-        """Whether the refit makes held-out gold more probable, beyond the standard error."""
-        return self.gain > self.error
 
     @property
     def refusal(self) -> str:
@@ -72,11 +64,10 @@ def refit_semi_supervised(
     gold: Gold,
     skill: Skill,
     *,
-    method: str = "em",
     prior: ArrayLike | None = None,
     rounds: int = MAX_ROUNDS,
 ) -> Skill:
-    """Add the expected counts of answers to tasks without gold to a skill.
+    """Add the expected counts of answers to tasks without gold to a skill, by `posterior`.
 
     Parameters
     ----------
@@ -86,27 +77,14 @@ def refit_semi_supervised(
         Labels of the gold tasks; their answers count as in `skill`.
     skill
         Skill from gold tasks, see `estimate_quality`.
-    method
-        ``"auto"``: one round of ``"em"`` if `compare_on_held_out_gold` recommends it, else none.
-        ``"em"``: starts from `skill`, with the model of `posterior`. ``"DawidSkene"``: the
-        posteriors of crowd-kit's EM, with gold tasks known, counted once.
     prior
-        As for `posterior`; for ``"em"`` only.
+        As for `posterior`.
     rounds
-        Largest number of rounds of ``"em"``; it ends when no accuracy changes by `TOLERANCE`.
+        Largest number of rounds; it ends when no accuracy changes by `TOLERANCE`.
     """
-    if method not in METHODS:
-        raise ValueError(f"refresh must be one of {', '.join(METHODS)}, found {method!r}")
     answers = with_shared_classes(answers, gold)
     known = gold.codes(answers.tasks, answers.classes)
     open_answers = answers.select(known[answers.task_of] == UNKNOWN)
-    if method == "DawidSkene":
-        return replace(skill, learnt=expected_counts(open_answers, dawid_skene(answers, known)))
-    if method == "auto":
-        found = compare_on_held_out_gold(
-            answers, gold, per_class=skill.per_class, model=skill.model, rounds=1
-        )
-        rounds = min(rounds, 1) if found.is_worth_it else 0
     for _ in range(rounds):
         before = skill.mean
         chances = posterior(open_answers, skill, prior)
@@ -120,10 +98,8 @@ def compare_on_held_out_gold(
     answers: Answers,
     gold: Gold,
     *,
-    method: str = "em",
     per_class: bool = False,
     model: str = MODELS[0],
-    rounds: int = MAX_ROUNDS,
     seed: int = 0,
 ) -> RefitComparison:
     """Compare votes on held-out gold with and without a refit.
@@ -145,7 +121,7 @@ def compare_on_held_out_gold(
         truth = gold.codes(answers.tasks, answers.classes)
         at = np.array([j for j, task in enumerate(answers.tasks) if task in held], dtype=np.intp)
         logs = []
-        refreshed = refit_semi_supervised(answers, rest, skill, method=method, rounds=rounds)
+        refreshed = refit_semi_supervised(answers, rest, skill)
         for place, which in enumerate((skill, refreshed)):
             chances = posterior(answers, which)[at]
             right[place] += int((chances.argmax(axis=1) == truth[at]).sum())

@@ -46,21 +46,6 @@ def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
     return _weights(weights, answers)
 
 
-def dawid_skene(answers: Answers, known: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the posterior of every class for every task by DawidSkene, given some known labels.
-
-    `known` holds the class index of every task, below 0 for an unknown label; the result has shape
-    (tasks, classes). Errors as in `aggregate`.
-    """
-    import pandas as pd
-
-    labels = {t: answers.classes[k] for t, k in zip(answers.tasks, known, strict=True) if k >= 0}
-    aggregator = _kit().DawidSkene()
-    with _quiet():
-        aggregator.fit(_answered(answers), true_labels=pd.Series(labels, dtype=object))
-    return _weights(aggregator.probas_, answers)
-
-
 def _kit() -> Any:
     try:
         import crowdkit.aggregation as kit

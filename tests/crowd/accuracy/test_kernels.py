@@ -170,32 +170,6 @@ def test_votes_of_coarse_lists_bound_the_accuracy():
     assert high - low == pytest.approx([0.0, 0.0], abs=0.02)
 
 
-@pytest.mark.parametrize("voters", TEAMS)
-@pytest.mark.parametrize("prior", [*PRIORS, 0.001])
-def test_what_one_more_voter_adds_by_the_table_and_by_meeting(voters, prior):
-    found, size = listed(voters, 32)
-    weight, mass, truth = (np.full(k, np.nan) for k in (size, size + 1, size + 1))
-    outcome_lists.confidence_table(found, size, prior, weight, mass, truth)
-    joint = [(prior * one, (1.0 - prior) * zero) for one, zero in outcomes(voters)]
-    rows = sorted((abs(math.log(a / b)), a + b, max(a, b)) for a, b in joint)
-    assert weight == pytest.approx([row[0] for row in rows], **EXACT)
-    assert mass[-1] == pytest.approx(1.0, **EXACT)
-    assert truth[-1] == pytest.approx(accuracy(voters, prior), **EXACT)
-    assert mass[0] == truth[0] == 0.0
-    candidates = np.array([0.0, 0.05, 0.4, 0.5, 0.65, 0.9, 0.9999, 1.0])
-    more = [accuracy([*voters, q], prior) - accuracy(voters, prior) for q in candidates]
-    out = np.full(candidates.size, np.nan)
-    outcome_lists.gains_from_table(weight, mass, truth, candidates, out)
-    assert out == pytest.approx(more, **EXACT)
-    assert (out >= 0.0).all()
-    half = len(voters) // 2
-    (left, n_left), (right, n_right) = listed(voters[:half], 8), listed(voters[half:], 8)
-    out[:] = np.nan
-    outcome_lists.gains_by_meeting(left, n_left, right, n_right, prior, candidates, out)
-    assert out == pytest.approx(more, **EXACT)
-    assert (out >= 0.0).all()
-
-
 def table_of(fixed, q, chosen, skip=None, room=64):
     t, f = np.full((2, 2, room), np.nan)
     chosen = np.array(chosen, dtype=np.int64)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from benchmarks.crowd.simulated_workers import HONEST, KINDS, simulate_workers
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.behaviour import copying as copies
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.pace import answer_durations, fast_answer_test, fast_limit
-from crowd_tvcs.behaviour.simulated import HONEST, KINDS, simulate_workers
 from crowd_tvcs.behaviour.spam import guessing
 from crowd_tvcs.behaviour.worker_review import (
     KEEP,

@@ -71,7 +71,7 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     (tmp_path / "names.txt").write_text("=new\n007\n")
     done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out",
-        "--per-class", "--semi-supervised", "em", "--force-semi-supervised",
+        "--per-class", "--semi-supervised",
         "--tasks", tmp_path / "names.txt",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
@@ -102,55 +102,19 @@ def herd(tmp_path):
     return tmp_path
 
 
-def test_a_refresh_that_held_out_gold_is_against_is_refused_unless_forced(herd):
-    """It was done all the same, with a warning: .773 of labels right became .160."""
-    words = [
-        "quality",
-        herd / "a.csv",
-        "--gold",
-        herd / "g.csv",
-        "--semi-supervised",
-        "em",
-        "--out",
-    ]
-    refused = crowd_tvcs(*words, herd / "no")
-    assert refused.exit_code == 2
-    assert not (herd / "no").exists()
-    found = re.search(r"of 80 held-out gold tasks the vote gets (\d+) right without and (\d+) with",
-                      refused.stderr)  # fmt: skip
+def test_a_refresh_that_held_out_gold_is_against_is_not_made(herd):
+    """It was done all the same: .773 of labels right became .160."""
+    words = ["quality", herd / "a.csv", "--gold", herd / "g.csv", "--out"]
+    asked = crowd_tvcs(*words, herd / "asked", "--semi-supervised")
+    assert asked.exit_code == 0, asked.stderr
+    found = re.search(
+        r"not semi-supervised: of 80 held-out gold tasks the vote gets (\d+) right without "
+        r"and (\d+)",
+        asked.stderr,
+    )
     assert int(found[1]) > int(found[2])
-    assert "--semi-supervised em does worse on held-out gold" in refused.stderr
-    assert "give --force-semi-supervised" in refused.stderr
-    forced = crowd_tvcs(*words, herd / "out", "--force-semi-supervised")
-    assert forced.exit_code == 0, forced.stderr
-    assert "warning: semi-supervised estimation lowers the score on held-out gold" in forced.stderr
-    record = json.loads((herd / "out" / "run.json").read_text())["parameters"]
-    assert record["force_semi_supervised"] is True
-    plain = crowd_tvcs(*words[:4], "--out", herd / "plain")
-    assert plain.exit_code == 0
-    means = [
-        [row["quality"] for row in rows_of(herd / out / "skills.csv")] for out in ("plain", "out")
-    ]
-    assert means[0] != means[1]
-
-
-def test_a_refresh_that_cannot_be_measured_is_refused_unless_forced(crowd, tmp_path):
-    (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
-    words = [
-        "quality",
-        crowd / "answers.csv",
-        "--gold",
-        tmp_path / "one.csv",
-        "--semi-supervised",
-        "em",
-    ]
-    refused = crowd_tvcs(*words, "--out", tmp_path / "out")
-    assert refused.exit_code == 2
-    assert "there is too little gold to say whether that helps" in refused.stderr
-    assert crowd_tvcs(*words, "--force-semi-supervised", "--out", tmp_path / "out").exit_code == 0
-    alone = crowd_tvcs(*words[:4], "--force-semi-supervised", "--out", tmp_path / "no")
-    assert alone.exit_code == 2
-    assert "--force-semi-supervised goes with --semi-supervised em" in alone.stderr
+    assert crowd_tvcs(*words, herd / "plain").exit_code == 0
+    assert rows_of(herd / "asked" / "skills.csv") == rows_of(herd / "plain" / "skills.csv")
 
 
 def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
@@ -202,7 +166,7 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     out = tmp_path / "out"
     done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out,
-        "--suggest-gold", "4", "--semi-supervised", "auto",
+        "--suggest-gold", "4", "--semi-supervised",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     asked = rows_of(out / "gold_suggestions.csv")
@@ -214,10 +178,10 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
     little = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv",
-        "--out", tmp_path / "little", "--semi-supervised", "auto",
+        "--out", tmp_path / "little", "--semi-supervised",
     )  # fmt: skip
     assert little.exit_code == 0, little.stderr
-    assert "not semi-supervised; there is too little gold" in little.stderr
+    assert "not semi-supervised: there is too little gold" in little.stderr
     refused = crowd_tvcs(
         "quality",
         crowd / "answers.csv",

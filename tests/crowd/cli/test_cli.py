@@ -302,7 +302,7 @@ def test_a_time_limit_that_strikes_is_reported(tmp_path):
     table = tmp_path / "crowd" / "quality.csv"
     done = assign(table, tmp_path / "out", "--budget", 100, "--time-limit", 0.001)
     assert done.exit_code == 0
-    assert "the time limit of 0.001 s; this is the best so far" in done.stderr
+    assert "the time limit of 0.001 s, exceeded by " in done.stderr
     assert len(read_pairs(tmp_path / "out")) == 100
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from benchmarks.crowd.simulated_workers import simulate_workers
 from crowd_tvcs.answers.times import to_iso
-from crowd_tvcs.behaviour.simulated import simulate_workers
 from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
 from crowd_tvcs.verification.verify import verify
 from tests.makers.commands import crowd_tvcs

@@ -204,36 +204,10 @@ def test_a_refresh_counts_every_answer_once_with_its_chance_to_be_right(rng):
     assert found.learnt == approx(expected)
 
 
-def test_an_automatic_refresh_is_one_round_or_none_as_held_out_gold_says(rng):
-    learnt = set()
-    for n_gold, n_other in ((6, 120), (30, 1), (20, 20)):
-        answers, gold, _, _ = crowd(rng, 15, n_gold, n_other=n_other)
-        skill = estimate_quality(answers, gold)
-        found = refit_semi_supervised(answers, gold, skill, method="auto")
-        comparison = compare_on_held_out_gold(answers, gold, rounds=1)
-        assert (found.learnt is not None) == comparison.is_worth_it
-        if found.learnt is not None:
-            assert found.learnt == approx(
-                refit_semi_supervised(answers, gold, skill, rounds=1).learnt
-            )
-        learnt.add(found.learnt is not None)
-    assert learnt == {False, True}
-
-
 def test_one_gold_task_is_too_little_to_hold_out(rng):
     answers, _, truth, _ = crowd(rng, 4, 1, n_other=5)
     found = compare_on_held_out_gold(answers, Gold({"t000": str(truth[0])}, ["0", "1"]))
     assert (found.gold, found.without, found.refreshed) == (0, 0, 0)
-
-
-def test_a_refresh_by_crowd_kit_takes_gold_as_given(rng):
-    pytest.importorskip("crowdkit")
-    answers, gold, _, accuracy = crowd(rng, 15, 6, n_other=120)
-    before = estimate_quality(answers, gold)
-    after = refit_semi_supervised(answers, gold, before, method="DawidSkene")
-    assert np.abs(after.mean - accuracy).mean() < 0.7 * np.abs(before.mean - accuracy).mean()
-    with pytest.raises(ValueError, match="refresh must be one of auto, em, DawidSkene"):
-        refit_semi_supervised(answers, gold, before, method="magic")
 
 
 def test_the_deviation_of_a_plan_is_that_of_drawn_skills(rng):
