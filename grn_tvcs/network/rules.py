@@ -20,7 +20,7 @@ FEW_PER_GENE = 0.1  # edges selected where nothing says how many are true (decis
 if TYPE_CHECKING:
     from grn_tvcs.network.verdict import Verdict
 
-BY_VERDICT, BY_HELD_OUT, FEW, NULL = "verdict", "held-out series", "few", "null"
+BY_VERDICT, FEW, NULL = "verdict", "few", "null"
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Rules:
     targets
         Names of the genes whose regulators are sought.
     chosen_by
-        Source of `max_edges` if it was not given: `BY_VERDICT`, `BY_HELD_OUT`, `FEW` or `NULL`;
+        Source of `max_edges` if it was not given: `BY_VERDICT`, `FEW` or `NULL`;
         empty if it was given or there is none. It changes nothing that is selected.
 
     Raises
@@ -124,7 +124,6 @@ class Rules:
         n = self.max_edges
         return {
             BY_VERDICT: f"The number of edges, {n}, is the one that the verdict supports.",
-            BY_HELD_OUT: f"The number of edges, {n}, is one that predicts held-out series well.",
             FEW: (
                 f"The number of true edges is unknown. The number selected, {n}, is one for every "
                 f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought: candidates to test, "

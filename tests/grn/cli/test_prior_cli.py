@@ -62,12 +62,6 @@ def test_a_run_without_prior_edges_has_no_word_of_them(folder):
     assert "notes" not in record(folder, "without")
 
 
-@pytest.mark.filterwarnings("default")
-def test_the_number_of_edges_is_chosen_with_them(folder):
-    words = ("--prior", folder / "p.csv", "--max-edges", "auto", *FEW)
-    assert grn(folder, *words, out="auto").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("method", "list_of", "message"),
     [
