@@ -79,7 +79,7 @@ CALLS = {
     most_variable: "expression n",
     score: "network reference pairs cut",
     simulate: "n_genes n_series n_points topology n_edges max_in_degree noise noise_level sde "
-    "common_variation series_only rng",
+    "series_only rng",
 }
 # Other words of the field for an argument.
 SAID_OF = {"V": "shape", "stack": "shape", "y": "shape", "changed": "gene", "names": "genes"}

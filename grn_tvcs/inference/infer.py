@@ -163,7 +163,11 @@ def check_arguments(
 
     check_choice("method", method, METHODS)
     check_type("steady", steady, SteadyStates, or_none=True)
-    check_type("prior", prior, Prior, or_none=True)
+    if prior is not None and not isinstance(prior, Prior):
+        raise TypeError(
+            f"prior must be a Prior, found {type(prior).__name__}; read_prior(edges, genes) makes "
+            "one of a file or a DataFrame"
+        )
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
         name = min(unknown)

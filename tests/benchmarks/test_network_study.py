@@ -133,7 +133,6 @@ PARTS = {
     "partial-correlation",
     "lagged-correlation",
     "knock-outs",
-    "ensemble",
     "combined",
     "pidc",
 }

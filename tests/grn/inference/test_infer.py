@@ -37,7 +37,7 @@ def taken(expression, order, series=None):
 
 FEW = {
     "combined": {"resamples": 10, "calibrate": 1},
-    "tvcs": {"resamples": 10}, "ensemble": {"resamples": 10, "trees": 5},
+    "tvcs": {"resamples": 10},
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from grn_tvcs.stability import stability
 
 FEW = {
     "combined": {"resamples": 4, "calibrate": 0}, "tvcs": {"resamples": 4},
-    "ensemble": {"resamples": 4, "trees": 3}, "genie3": {"trees": 3}, "dyngenie3": {"trees": 3},
+    "genie3": {"trees": 3}, "dyngenie3": {"trees": 3},
     "tigress": {"splits": 4},
 }  # fmt: skip
 WITHOUT_KNOCKOUTS = [name for name in METHODS if name != "knock-outs"]
