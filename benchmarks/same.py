@@ -180,7 +180,7 @@ def _networks() -> Iterator[str]:
         yield f"grn-tvcs infer {SERIES} {given} --max-edges 60 --out net-{method}"
     yield f"grn-tvcs infer {SERIES} {STEADY} --max-in-degree 4 --max-edges 60 --out net-steady"
     yield (
-        f"grn-tvcs infer {SERIES} --max-edges auto --option resamples=10 --reference "
+        f"grn-tvcs infer {SERIES} --option resamples=10 --reference "
         "network30/goldstandard.tsv --out net-auto"
     )
     yield "grn-tvcs simulate --genes 12 --series 4 --points 8 --seed 5 --out condition"

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.comparison.edges import Difference
     from grn_tvcs.comparison.several import Comparisons, compare_all
-    from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import average_in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
     from grn_tvcs.expression.formats.steady import read_steady_states
@@ -35,7 +34,6 @@ __all__ = [
     "Comparisons",
     "Difference",
     "Edge",
-    "EdgeCount",
     "Expression",
     "Network",
     "Prior",
@@ -44,7 +42,6 @@ __all__ = [
     "Simulation",
     "SteadyStates",
     "average_in_bins",
-    "choose_edges",
     "compare",
     "compare_all",
     "infer",
@@ -74,7 +71,6 @@ __getattr__, __dir__ = lazy_exports(
         "comparison.conditions": "read_conditions",
         "comparison.edges": "Difference",
         "comparison.several": "Comparisons compare_all",
-        "edge_count": "EdgeCount choose_edges",
         "expression.bins": "average_in_bins",
         "expression.expression": "Expression write_expression",
         "expression.formats.steady": "read_steady_states",

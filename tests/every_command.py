@@ -147,8 +147,8 @@ COMMANDS = {
     "check gene names": ("n.tsv", "id\tname\nG1\tx\nG2\ty\n", {"e.tsv": SERIES},
                          "grn-tvcs check e.tsv --missing interpolate --gene-names n.tsv"),
     "infer prior": ("p.tsv", PRIOR, {"e.tsv": SERIES},
-                    "grn-tvcs infer e.tsv --prior p.tsv --method ensemble --option resamples=2 "
-                    "--option trees=2 --out o --force"),
+                    "grn-tvcs infer e.tsv --prior p.tsv --calibrate off --option resamples=2 "
+                    "--out o --force"),
     "check h5ad": ("x.h5ad", _h5ad, {}, "grn-tvcs check x.h5ad"),
     "check xlsx": ("x.xlsx", _xlsx, {}, "grn-tvcs check x.xlsx"),
     "check geo": ("g.txt", GEO, {}, "grn-tvcs check g.txt"),

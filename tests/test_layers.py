@@ -41,8 +41,8 @@ LEVELS = {
         ["evidence"],
         ["combine"],
         ["methods"],
-        ["held_out_series", "inference"],
-        ["edge_count", "comparison", "datasets"],
+        ["inference"],
+        ["comparison", "datasets"],
         ["report", "tl"],
         ["cli"],
     ],
@@ -256,7 +256,7 @@ def test_a_method_knows_no_other_method_and_no_judge():
 
 
 def test_of_what_infers_only_what_learns_from_networks_looks_into_the_simulator():
-    above = {"simulation", "edge_count", "comparison", "datasets", "tl", "cli"}
+    above = {"simulation", "comparison", "datasets", "tl", "cli"}
     rooms = {name for level in LEVELS["grn_tvcs"] for name in level} - above
     found = {
         module

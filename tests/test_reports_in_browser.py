@@ -47,14 +47,14 @@ def network_report(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def judged_report(network_report) -> Path:
-    """The same with a number of edges that was chosen, and scores: names in what was left out."""
+    """The same with scores: names in what was left out."""
     folder = network_report.parents[1]
     quoted = [name.replace('"', '""').join('""') for name in HOSTILE]
     pairs = [f"{a}\t{b}" for a in quoted for b in [*quoted[:2], '"<b>nobody</b>"']]
     (folder / "true.tsv").write_text("\n".join(pairs) + "\n")
     run(
         *(grn_tvcs, "infer", folder / "x.tsv", "--out", folder / "judged"),
-        *("--method", "tvcs", "--max-edges", "auto", "--option", "resamples=10"),
+        *("--method", "tvcs", "--option", "resamples=10"),
         *("--reference", folder / "true.tsv"),
     )
     return folder / "judged" / "report.html"

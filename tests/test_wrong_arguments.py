@@ -14,7 +14,6 @@ from grn_tvcs import (
     Rules,
     SteadyStates,
     average_in_bins,
-    choose_edges,
     compare,
     infer,
     most_variable,
@@ -74,14 +73,13 @@ CALLS = {
     Prior: "genes weights signs",
     Rules: "max_in_degree max_out_degree max_edges regulators targets",
     infer: "method max_in_degree max_edges regulators targets steady prior scale bins rng",
-    choose_edges: "expression method regulators targets steady prior scale rng",
     compare: "b names regulators scale level exchanges rng",
     average_in_bins: "expression bins",
     subset_genes: "expression names",
     most_variable: "expression n",
     score: "network reference pairs cut",
     simulate: "n_genes n_series n_points topology n_edges max_in_degree noise noise_level sde "
-    "common_variation series_only rng",
+    "series_only rng",
 }
 # Other words of the field for an argument.
 SAID_OF = {"V": "shape", "stack": "shape", "y": "shape", "changed": "gene", "names": "genes"}
@@ -124,7 +122,6 @@ def right():
         Prior: {"genes": GENES, "weights": np.zeros((4, 4))},
         Rules: {},
         infer: {"expression": data, "method": "pcc"},
-        choose_edges: {"expression": data, "method": "pcc"},
         compare: {"a": data, "b": data},
         average_in_bins: {"expression": data, "bins": 2},
         subset_genes: {"expression": data, "names": GENES[:2]},

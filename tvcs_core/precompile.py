@@ -28,7 +28,7 @@ COMMANDS = {
     "grn_tvcs": [
         "simulate --genes 30 --out s",
         "infer s/timeseries.tsv --out n --max-in-degree 4 --max-edges 60",
-        "infer s/timeseries.tsv --out m --max-edges auto --method tvcs",
+        "infer s/timeseries.tsv --out m --method tvcs",
     ],
     "crowd_tvcs": [
         "simulate --out c",

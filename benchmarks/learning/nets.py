@@ -69,7 +69,7 @@ def _scales(features: Array) -> tuple[Array, Array, NDArray[np.int32]]:
 
 
 def _layer_input(features: Array, means: Array, sizes: Array, gaps: NDArray[np.int32]) -> Array:
-    """Return the input of the first layer, as in `add_net`."""
+    """Return the input of the first layer, as in `evaluate_net`."""
     scaled = np.clip((features - means) / sizes, -4.0, 4.0)
     is_gap = np.isnan(features[:, gaps]).astype(np.float32)
     return np.concatenate([np.nan_to_num(scaled, nan=0.0), is_gap], axis=1)

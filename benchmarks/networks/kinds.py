@@ -57,7 +57,7 @@ from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402
 
 NAME, NULL_NAME, PAGE = "kinds.csv", "nulls.csv", "studies/network-kinds.md"
 STUDIED = (
-    "combined", "ensemble", "tvcs", "genie3", "dyngenie3", "clr", "tigress", "pcc",
+    "combined", "tvcs", "genie3", "dyngenie3", "clr", "tigress", "pcc",
 )  # fmt: skip
 TOP = 100
 PARTS = 5

@@ -26,7 +26,7 @@ from benchmarks.pages import fill, in_one_cell, standard_error, table
 from grn_tvcs.network.confidence import BINS
 from grn_tvcs.simulation.kinds import KINDS
 
-DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
+DEFAULT = "combined"
 BEFORE, BEFORE_STEADY = "tvcs", "genie3"  # what was the default before
 MARGIN = 0.02
 DIFFERENCE = ("difference", "standard error", "beyond chance")
@@ -60,7 +60,7 @@ class Beside:
 def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
     """The page with its tables."""
     kinds = by_kind(cases)
-    default = next((d for d in DEFAULTS if any(d in rows for rows in kinds.values())), "")
+    default = DEFAULT if any(DEFAULT in rows for rows in kinds.values()) else ""
     with_confidence = [case for case in cases if case.confidence]
     parts: dict[str, Callable[[], str]] = {
         "lose": lambda: lose_table(kinds, default),

@@ -65,7 +65,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--method", default="ensemble", metavar="NAME")
+    parser.add_argument("--method", default="combined", metavar="NAME")
     parser.add_argument(
         "--networks", type=int, nargs=len(SIZES), default=(4, 2, 1), metavar="N",
         help="Networks of each kind with 10, 30 and 100 genes.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BOOST = "grnboost2"
-OURS = ("combined", "ensemble", "tvcs")
+OURS = ("combined", "tvcs")
 PEERS = (
     "genie3", "dyngenie3", BOOST, "clr", "pidc", "mrnet", "aracne", "spearman", "pcc",
     "partial-correlation", "lagged-correlation", "tigress",

@@ -3,7 +3,6 @@
     python -m benchmarks.speed.workers --quick    units of about 1 s
     python -m benchmarks.speed.workers            units of at least 5 s
     python -m benchmarks.speed.workers --as-it-comes  with Dask's own settings
-    python -m benchmarks.speed.workers --idle     how long four workers would have nothing to do
 
 Units of two kinds, pairs of halves as ``tvcs`` solves them and units that make and drop many small
 arrays, are done by `Serial` in this process, then on a cluster of this machine with one or two
@@ -16,25 +15,18 @@ Processes of Dask do a little all the time, whether there is work or not: what t
 have none is a column too, for on a machine where units wait for a core it adds up. The settings of
 the docs' recipes (`QUIET`) make that less; ``--as-it-comes`` leaves them out. The command ends
 with 1 where the cluster takes more than 1 / .95 of the serial processor time, whatever it waited.
-
-``--idle`` infers networks by one worker and notes what each unit took; four workers are then given
-these units on paper, each the next one when it has done its last: run after run as the methods ask
-for them, with folds before the network or in its queue. Between two runs workers have nothing to do
-either: what the command does by itself is shown apart.
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from benchmarks.study import one_thread
@@ -51,8 +43,7 @@ import numpy as np  # noqa: E402
 from distributed import LocalCluster  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
-from grn_tvcs import Rules, infer, simulate  # noqa: E402
-from grn_tvcs.edge_count import prepare_search  # noqa: E402
+from grn_tvcs import Rules, simulate  # noqa: E402
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN  # noqa: E402
 from grn_tvcs.stability.model import transitions  # noqa: E402
 from grn_tvcs.stability.stability import Draws  # noqa: E402
@@ -60,10 +51,7 @@ from grn_tvcs.stability.units import solve_pairs  # noqa: E402
 from tvcs_core.engines import (  # noqa: E402
     Engine,
     Job,
-    PiggybackEngine,
     Serial,
-    Task,
-    one_blas_thread,
     results,
 )
 from tvcs_core.engines.address import Address  # noqa: E402
@@ -143,65 +131,7 @@ def row(job: Job, n_units: int, n_workers: int, times: int) -> tuple[list[str], 
     ], serial / there  # fmt: skip
 
 
-class Noted(Serial):
-    """Notes the seconds of every unit of every run, by the name of its job."""
-
-    def __init__(self) -> None:
-        self.runs: list[list[tuple[str, float]]] = []
-
-    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks, in their order."""
-        noted: list[tuple[str, float]] = []
-        self.runs.append(noted)
-        with one_blas_thread():
-            for task in tasks:
-                start = time.thread_time()
-                result = task.done_here()
-                noted.append((task.job.name, time.thread_time() - start))
-                yield task, result
-
-
-def idle_share(runs: Sequence[Sequence[float]], n_workers: int) -> float:
-    """Part of the time of so many workers in which they have nothing to do, run after run."""
-    total = 0.0
-    for run in runs:
-        free = [0.0] * n_workers
-        for seconds in run:
-            heapq.heappush(free, heapq.heappop(free) + seconds)
-        total += max(free)
-    return 1.0 - sum(map(sum, runs)) / (n_workers * total)
-
-
-def idle(genes: int, n_series: int, n_workers: int = 4) -> Iterator[list[str]]:
-    """Cells of each way to infer."""
-    expression = simulate(genes, n_series, 21, n_edges=2 * genes, rng=0).expression
-    for method, has_folds in (("tvcs", True), ("combined", False)):
-        engine, choice = (
-            Noted(),
-            prepare_search(expression, method, Rules(), 0) if has_folds else None,
-        )
-        both = engine if choice is None else PiggybackEngine(engine, choice.job, choice.take)
-        more: dict[str, Any] = {} if has_folds else {"calibrate": 0}
-        start = time.thread_time()
-        infer(expression, method, rng=0, engine=both, **more)
-        seconds = time.thread_time() - start
-        # A fold runs its own halves where it is done: they are inside it, not runs of the queue.
-        runs = [[taken for _, taken in run] for run in engine.runs]
-        work = sum(map(sum, runs))
-        apart = [
-            [taken for name, taken in run if (name == "folds") is of_folds]
-            for run in engine.runs
-            for of_folds in (True, False)
-        ]
-        shares = [idle_share([run for run in way if run], n_workers) for way in (apart, runs)]
-        shares.append(idle_share([sorted(chain(*runs), reverse=True)], n_workers))
-        yield [
-            f"{method}, {genes} genes", f"{n_series}", f"{work:.1f}", f"{seconds - work:.1f}",
-            *(f"{100 * share:.1f} %" for share in shares),
-        ]  # fmt: skip
-
-
-IDLE_HEADS = [
+HEADS = [
     "network", "series", "s of units", "s beside", "folds first", "as it is", "one queue of all",
 ]  # fmt: skip
 HEADS = [
@@ -217,12 +147,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=1, help="of each kind")
     parser.add_argument("--only", choices=("arrays", "halves"), help="this kind of units alone")
     parser.add_argument("--as-it-comes", action="store_true", help="Dask's own settings")
-    parser.add_argument("--idle", action="store_true", help="four workers on paper")
     given = parser.parse_args()
-    if given.idle:
-        found = [cells for n_series in (10, 7) for cells in idle(GENES // 4, n_series)]
-        print(table(IDLE_HEADS, found))
-        return 0
     seconds = 1.0 if given.quick else 5.5
     start = time.process_time()
     small_arrays(0.5, 0)

@@ -73,8 +73,6 @@ def _infer(given: InferOptions) -> None:
         with work.engine:
             found = work.run()
         network = found.network
-        if found.edge_count is not None:
-            print_message(found.edge_count.describe())
         if network.verdict is not None:
             print_message(network.verdict.describe())
         for note in network.notes:

@@ -28,7 +28,7 @@ def read_inputs(given: InferOptions) -> Inference:
     engine, options = given.engine(), given.checked_method_options()
     layout = given.layout
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
-    rules = Rules(given.max_in_degree, out_caps, given.edge_cap)
+    rules = Rules(given.max_in_degree, out_caps, given.max_edges)
     samples = layout.read_samples(given.expression)
     data = layout.average_in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 ONE_COLUMN_PER_GENE = (
     "one column per gene; rows in the order of the genes, or named by a first column."
 )
-AUTO = "auto"
 CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 # Recorded also where they are not given.
@@ -89,12 +88,10 @@ class InferOptions:
         Path | None, file_option("A cap for each regulator: lines of name, tab, cap.")
     ] = None
     max_edges: Annotated[
-        str | None,
+        int | None,
         Help(
-            "Maximum number of edges; auto chooses it by the confidence of the edges if the "
-            "method gives one, else by held-out series. Default: as many as the confidence "
-            "supports; without a confidence, one for every ten genes, as candidates.",
-            "INTEGER|auto",
+            "Maximum number of edges. Default: as many as the confidence supports; without a "
+            "confidence, one for every ten genes, as candidates."
         ),
     ] = None
     regulators: RegulatorFile = None
@@ -194,23 +191,6 @@ class InferOptions:
         return EDGES[self.compress]
 
     @property
-    def chooses_edges(self) -> bool:
-        """Whether the number of edges is to be chosen from the data."""
-        return self.max_edges == AUTO
-
-    @property
-    def edge_cap(self) -> int | None:
-        """Most edges in all; None without a cap or if it is to be chosen."""
-        if self.max_edges is None or self.chooses_edges:
-            return None
-        try:
-            return int(self.max_edges)
-        except ValueError:
-            raise ValueError(
-                f"--max-edges must be an integer >= 0 or {AUTO}, found {self.max_edges!r}"
-            ) from None
-
-    @property
     def side_by_side(self) -> int:
         """How many halves are solved at a time on this machine."""
         return self.workers or self.threads
@@ -245,7 +225,6 @@ class InferOptions:
     def as_recorded(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values for run.json, without options that have no effect."""
         values = values | {
-            "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
             "series_column": _one_or_several(self.layout.series_column),

@@ -38,7 +38,7 @@ class Work(NamedTuple):
     genes, regulators, targets, samples
         Numbers of genes, candidate regulators, targets, and time points of all series.
     halves
-        Number of halves to solve, with those of folds.
+        Number of halves to solve.
     lines
         Number of lines of ``edges.tsv``.
     threads

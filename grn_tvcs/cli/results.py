@@ -28,14 +28,12 @@ class InferenceResults:
 
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
-        work, (network, made, count) = self.work, self.outcome
+        work, (network, made) = self.work, self.outcome
         given, reference = work.given, work.reference
         sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
         write_graphml(network, out.folder / "network.graphml")
         write_sif(network, out.folder / "network.sif")
-        if count is not None:
-            out.table("edge_count.tsv", *count.table())
         scores = self._scores()
         if reference is not None:
             out.table("scores.tsv", *score_table(scores, reference))
@@ -49,7 +47,6 @@ class InferenceResults:
             ),
             scores=scores[0] if scores else None,
             left_out=() if reference is None else reference.remarks,
-            count=count,
             edges_file=given.edges_file,
             top=given.top,
             reference=None if reference is None else reference.network,
@@ -69,7 +66,7 @@ class InferenceResults:
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        network, made, count = self.outcome
+        network, made = self.outcome
         data, given, reference = self.work.data, self.work.given, self.work.reference
         facts: dict[str, Any] = {
             "scale": {"used": data.scale, "guessed_from": data.guessed_from},
@@ -89,8 +86,6 @@ class InferenceResults:
             facts["notes"] = list(network.notes)
         if given.layout.bins is not None and data.cells is not None:
             facts["cells"] = {"number": float(data.cells.sum()), "samples": len(data.times)}
-        if count is not None:
-            facts["edge_count"] = asdict(count)
         if network.verdict is not None:
             facts["verdict"] = network.verdict.facts()
         if reference is not None:

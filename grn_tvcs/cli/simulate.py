@@ -27,7 +27,7 @@ GROWN = {
     "max_out_degree": "max_out_degree",
     "regulators": "min_regulators",
 }
-MEASURED = ("noise", "noise_level", "sde", "common_variation", "series_only")
+MEASURED = ("noise", "noise_level", "sde", "series_only")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +66,6 @@ class SimulateOptions:
     sde: Annotated[float | None, Help("Strength of the noise in the dynamics. Default: 0.05.")] = (
         None
     )
-    common_variation: Annotated[
-        bool,
-        Help(
-            "Genes share variation that no edge explains, as by growth, operons or a common course."
-        ),
-    ] = False
     series_only: Annotated[
         bool,
         Help(

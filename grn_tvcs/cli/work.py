@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grn_tvcs.cli.options import InferOptions
@@ -14,13 +13,6 @@ from grn_tvcs.cli.resources import (
     memory_of_ranking,
     seconds_of_design,
 )
-from grn_tvcs.edge_count import (
-    EdgeCount,
-    fewer_resamples,
-    fold_count,
-    fold_resamples,
-    prepare_search,
-)
 from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -30,11 +22,9 @@ from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.provenance import Provenance
-from grn_tvcs.network.rules import BY_HELD_OUT, Rules
+from grn_tvcs.network.rules import Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Engine, PiggybackEngine
-
-PERCENT = 100  # parts of an inference that does not halve the series
+from tvcs_core.engines import Engine
 
 
 class Outcome(NamedTuple):
@@ -44,13 +34,10 @@ class Outcome(NamedTuple):
     ----------
     network, made
         The network, and how it was made: also the caps of its selected edges.
-    edge_count
-        How the number of edges was chosen by held-out series, if it was.
     """
 
     network: Network
     made: Provenance
-    edge_count: EdgeCount | None
 
 
 @dataclass(frozen=True)
@@ -78,17 +65,10 @@ class Inference:
     reference: Reference | None
     engine: Engine
 
-    @property
-    def holds_series_out(self) -> bool:
-        """Whether series are held out to choose the number of edges; a verdict needs none."""
-        return self.given.chooses_edges and not METHODS[self.given.method].has_confidence
-
     def expected(self) -> str:
         """Print the cost of the work; refuse work that does not fit into memory."""
         data = self.data
         resamples = (METHODS[self.given.method].options | self.options)["resamples"]
-        if self.holds_series_out:
-            resamples += fold_resamples(data, resamples)
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(data.genes))
         lines = regulators * targets
         if self.given.top is not None:
@@ -156,51 +136,16 @@ class Inference:
         return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 
     def run(self) -> Outcome:
-        """Infer the network, and choose the number of its edges.
-
-        Series that are held out to choose the number of edges share the queue of the network,
-        because their result is needed only when edges are selected. Without them, the number is
-        that of `Rules.with_number`.
-        """
-        count = None
-        with Progress("parts of the work") as progress:
-            if not self.holds_series_out:
-                network = self._infer(self.engine, progress)
-            else:
-                of_folds, of_network = progress.stages(*self._sizes())
-                choice = prepare_search(
-                    self.data, self.given.method, self.rules, self.given.seed,
-                    steady=self.steady, prior=self.prior, **self.options,
-                )  # fmt: skip
-                both = PiggybackEngine(
-                    self.engine,
-                    choice.job,
-                    choice.take,
-                    checkpoint_dir=self.given.checkpoint_dir,
-                    progress=of_folds,
-                )
-                network = self._infer(both, of_network)
-                both.finish()
-                count = choice.count()
-        if count is not None:
-            rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            network = network.select_under_caps(rules)
-        assert network.provenance is not None  # `infer` made it
-        return Outcome(network, network.provenance, count)
-
-    def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
+        """Infer the network, with its progress shown."""
         given, rules = self.given, self.rules
-        return infer(
-            self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            checkpoint_dir=given.checkpoint_dir, bins=OFF,  # they are made already
-            max_in_degree=rules.max_in_degree, max_out_degree=rules.max_out_degree,
-            max_edges=rules.max_edges, regulators=rules.regulators, targets=rules.targets,
-            steady=self.steady, prior=self.prior, rng=given.seed, **self.options,
-        )  # fmt: skip
-
-    def _sizes(self) -> tuple[int, int]:
-        """Parts of the held-out fits and of the network: halves of series, or percent."""
-        known = METHODS[self.given.method].options
-        halves = (known | self.options).get("resamples", PERCENT)
-        each = fewer_resamples(halves) if "resamples" in known else PERCENT
-        return fold_count(self.data) * each, halves
+        with Progress("parts of the work") as progress:
+            network = infer(
+                self.data, given.method, threads=given.threads, engine=self.engine,
+                progress=progress, checkpoint_dir=given.checkpoint_dir,
+                bins=OFF,  # they are made already
+                max_in_degree=rules.max_in_degree, max_out_degree=rules.max_out_degree,
+                max_edges=rules.max_edges, regulators=rules.regulators, targets=rules.targets,
+                steady=self.steady, prior=self.prior, rng=given.seed, **self.options,
+            )  # fmt: skip
+        assert network.provenance is not None  # `infer` made it
+        return Outcome(network, network.provenance)

@@ -17,6 +17,7 @@ from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
+from tvcs_core.engines import one_blas_thread
 from tvcs_core.files.display import joined, quoted
 
 FORMAT = 7  # version of the file and of the evidence it was trained on; others are refused
@@ -63,9 +64,9 @@ class Combiner:
     def logits(self, table: Table, inputs: NDArray[np.int64]) -> Array:
         """Return log-odds, [input, gene]; `IMPOSSIBLE` for pairs that may not be edges."""
         kinds = [kind for kind in (self.stages, self.nets) if kind]
-        return np.asarray(
-            np.mean([_mean_logits(s, self.names, table, inputs) for s in kinds], axis=0)
-        )
+        with one_blas_thread():
+            found = [_mean_logits(models, self.names, table, inputs) for models in kinds]
+        return np.asarray(np.mean(found, axis=0))
 
 
 def _mean_logits(

@@ -1,11 +1,10 @@
-"""Kernels: sums of trees, small nets, ranks, and strongest indirect paths between genes."""
+"""Kernels: sums of trees, ranks, and strongest indirect paths between genes."""
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 
 CHUNK_SIZE = 256  # rows per chunk, so that they and one tree fit into the L1 cache
-NET_CHUNK_SIZE = 32  # rows per chunk, so that their first layers (16 kB) fit into it
 BLOCK_SIZE = 8  # rows of strongest paths at a time, which stay in the L2 cache
 
 
@@ -63,57 +62,6 @@ def part(column, trees, node, rows, to_right):
     for k in range(n_right):
         rows[n_left + k] = to_right[k]
     return n_left
-
-
-@kernel
-def add_net(x, net, first_weights, second_weights, out):
-    """Add to each row of `out` its log-odds by a net.
-
-    `x` is (features, rows), NaN for missing values; `net` is a `Net`. Its weights are given as
-    floats of eight bytes, with rows of zeros up to a multiple of four. Sums have a fixed order, so
-    the result of a row does not depend on the other rows; four terms at a time are added in turn.
-    """
-    n_features, n_rows = x.shape
-    scaled = np.zeros((NET_CHUNK_SIZE, first_weights.shape[0]))
-    first = np.zeros((NET_CHUNK_SIZE, second_weights.shape[0]))
-    second = np.empty((NET_CHUNK_SIZE, second_weights.shape[1]))
-    for start in range(0, n_rows, NET_CHUNK_SIZE):
-        size = min(NET_CHUNK_SIZE, n_rows - start)
-        for k in range(n_features):
-            for row in range(size):
-                value = (x[k, start + row] - net.means[k]) / net.sizes[k]
-                scaled[row, k] = 0.0 if np.isnan(value) else min(max(value, -4.0), 4.0)
-        for k in range(net.gaps.size):
-            for row in range(size):
-                is_gap = np.isnan(x[net.gaps[k], start + row])
-                scaled[row, n_features + k] = 1.0 if is_gap else 0.0
-        first[:, : net.first_base.size] = net.first_base
-        second[:] = net.second_base
-        add_layer(scaled, size, first_weights, first)
-        np.maximum(first, 0.0, first)
-        add_layer(first, size, second_weights, second)
-        for row in range(size):
-            logit = np.float64(net.base[0])
-            for j in range(second.shape[1]):
-                logit += max(second[row, j], 0.0) * net.last[j]
-            out[start + row] += logit
-
-
-@kernel
-def add_layer(inputs, size, weights, out):
-    """Add to `size` rows of `out` the weighted inputs of a layer, one after the other."""
-    for k in range(0, weights.shape[0], 4):
-        for row in range(size):
-            a, b = inputs[row, k], inputs[row, k + 1]
-            c, d = inputs[row, k + 2], inputs[row, k + 3]
-            for i in range(weights.shape[1]):
-                out[row, i] = (
-                    out[row, i]
-                    + a * weights[k, i]
-                    + b * weights[k + 1, i]
-                    + c * weights[k + 2, i]
-                    + d * weights[k + 3, i]
-                )
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Small neural networks as plain arrays, evaluated by a kernel.
+"""Small neural networks as plain arrays.
 
 Two layers of rectified linear units (Goodfellow, Bengio and Courville, Deep Learning, 2016, chapter
 6). Unlike trees, nets are continuous functions of the features.
@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.kernels import add_net
-
 Array = NDArray[np.float32]
+ROWS = 256  # rows at a time, so that they and the weights fit into the L2 cache
 SCALES = ("means", "sizes", "gaps")
 WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
 
@@ -47,10 +46,23 @@ class Net(NamedTuple):
 
 
 def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
-    """Return the log-odds of every row of `features`."""
-    out = np.zeros(len(features))
-    weights = _for_kernel(net.first), _for_kernel(net.second)
-    add_net(np.ascontiguousarray(features.T), net, *weights, out)
+    """Return the log-odds of every row of `features`.
+
+    Products are always of `ROWS` rows, so the result of a row does not depend on the other rows.
+    """
+    weights = net.first, net.first_base, net.second, net.second_base, net.last
+    first, first_base, second, second_base, last = (part.astype(np.float64) for part in weights)
+    n_features = net.means.size
+    inputs, out = np.zeros((ROWS, len(first))), np.empty(len(features))
+    for start in range(0, len(features), ROWS):
+        rows = features[start : start + ROWS]
+        known = inputs[: len(rows)]
+        known[:, :n_features] = np.clip((rows - net.means) / net.sizes, -4.0, 4.0)
+        np.nan_to_num(known, copy=False)
+        known[:, n_features:] = np.isnan(rows[:, net.gaps])
+        one = np.maximum(inputs @ first + first_base, 0.0)
+        two = np.maximum(one @ second + second_base, 0.0)
+        out[start : start + ROWS] = (two @ last)[: len(rows)] + net.base[0]
     return out
 
 
@@ -80,10 +92,3 @@ def split(arrays: dict[str, NDArray[Any]]) -> list[Net]:
         shapes = (n + gaps, a), (a,), (a, b), (b,), (b,), (1,)
         nets.append(Net(*scales, *(take("weights", *shape) for shape in shapes)))
     return nets
-
-
-def _for_kernel(weights: Array) -> NDArray[np.float64]:
-    """Return weights as `add_net` takes them."""
-    found = np.zeros((-(-len(weights) // 4) * 4, weights.shape[1]))
-    found[: len(weights)] = weights
-    return found

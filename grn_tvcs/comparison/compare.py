@@ -95,6 +95,7 @@ def compare(
     both, n_first = pool_conditions(first, second)
     inputs = (
         Rules(regulators=gene_set("regulators", regulators))
+        .called_as(both.genes)
         .candidates(both.genes, both.constant_genes)
         .regulators
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,14 +35,14 @@ def concentration(masses: Array) -> float:
     return float(len(masses) * (masses @ masses) / total**2) if total > 0 else 0.0
 
 
-def estimate_hub_power(scores: Array, given: float | None = None) -> float:
-    """Return the power of the hub prior estimated from `scores` of all genes (columns), or `given`.
+def estimate_hub_power(scores: Array) -> float:
+    """Return the power of the hub prior estimated from `scores` of all genes (columns).
 
     Masses are sums of squares, in which the weak scores of all regulators count little.
     """
     if scores.shape[1] <= HUB_GENES:
         return 0.0
-    return fit_hub_power((scores**2).sum(axis=1), HUB_POWER) if given is None else given
+    return fit_hub_power((scores**2).sum(axis=1), HUB_POWER)
 
 
 class HubPriors(NamedTuple):
@@ -53,15 +52,13 @@ class HubPriors(NamedTuple):
     for_other_evidence: Array
 
 
-def estimate_hub_priors(
-    scores: Array, given: float | None = None, adjust: Callable[[float], float] = float
-) -> HubPriors:
-    """Return the hub prior with the estimated power of `scores`, which `adjust` may change.
+def estimate_hub_priors(scores: Array) -> HubPriors:
+    """Return the hub prior with the estimated power of `scores`.
 
     Other evidence gets a prior only if few regulators have nearly all scores, and never a larger
     power: the regulators of a few series need not be those of all samples.
     """
-    power = adjust(estimate_hub_power(scores, given))
+    power = estimate_hub_power(scores)
     beyond = max(concentration((scores**2).sum(axis=1)) / STAR_FREE, 1.0)
     shrunk = min(STAR_SLOPE * float(np.log(beyond)), power)
     return HubPriors(hub_prior(scores, power), hub_prior(scores, shrunk))

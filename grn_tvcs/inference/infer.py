@@ -41,7 +41,7 @@ def infer(
     *,
     max_in_degree: int | None = None,
     max_out_degree: int | Mapping[str, int] | None = None,
-    max_edges: int | str | None = None,
+    max_edges: int | None = None,
     regulators: Iterable[str] | None = None,
     targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
@@ -68,10 +68,9 @@ def infer(
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap
         on the first two. `max_out_degree` may map names of regulators to their caps; the others
-        then have none. Without `max_edges`, or with ``"auto"``, as many edges are selected as the
-        verdict supports, under the other caps. Without a verdict the number is one for every ten
-        targets, as candidates to test. ``"auto"`` is for methods with a confidence only; for the
-        others, see `choose_edges`.
+        then have none. Without `max_edges`, as many edges are selected as the verdict supports,
+        under the other caps. Without a verdict the number is one for every ten targets, as
+        candidates to test.
     regulators
         Names of the genes that may regulate; None means all. Names are matched without version,
         species prefix and case where they differ in these alone, with a warning.
@@ -128,12 +127,11 @@ def infer(
 
     reading = {name: options.pop(name) for name in READING if name in options}
     how = {name: options.pop(name) for name in WORK if name in options}
-    check_arguments(method, steady, prior, options, max_edges)
+    check_arguments(method, steady, prior, options)
     if options.get("calibrate") == OFF:
         options["calibrate"] = 0
-    cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
-    rules = Rules(max_in_degree, max_out_degree, cap, *named)
+    rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     expression = read_with(expression, reading, "expression")
     expression = prepared(expression, bins, scale)
     calibrates = bool(options.get("calibrate"))
@@ -157,7 +155,6 @@ def check_arguments(
     steady: SteadyStates | None,
     prior: Prior | None,
     options: Mapping[str, Any],
-    max_edges: int | str | None,
 ) -> None:
     """Check the arguments of `infer` that need no data."""
     from grn_tvcs.expression.steady_states import SteadyStates
@@ -166,7 +163,11 @@ def check_arguments(
 
     check_choice("method", method, METHODS)
     check_type("steady", steady, SteadyStates, or_none=True)
-    check_type("prior", prior, Prior, or_none=True)
+    if prior is not None and not isinstance(prior, Prior):
+        raise TypeError(
+            f"prior must be a Prior, found {type(prior).__name__}; read_prior(edges, genes) makes "
+            "one of a file or a DataFrame"
+        )
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
         name = min(unknown)
@@ -184,14 +185,6 @@ def check_arguments(
         raise TypeError(f"{method} cannot use steady states; methods that do: {able}")
     if prior is not None:
         refuse_without_prior(method)
-    if isinstance(max_edges, str):
-        if max_edges != AUTO:
-            raise ValueError(f"max_edges must be an integer >= 0 or {AUTO!r}, found {max_edges!r}")
-        if not known.has_confidence:
-            raise ValueError(
-                f"{method} gives no confidence to choose the number of edges by: give max_edges="
-                "choose_edges(expression, ...).n_edges"
-            )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.methods.table import METHODS
-from tvcs_core.arguments import option_words
+from tvcs_core.arguments import option_name, option_words
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -72,8 +72,8 @@ def unknowable(expression: Expression, method: str) -> str | None:
     if expression.series:
         return None
     lag = (
-        "No sample has a time (a column Time, or --pseudotime FILE for single cells), so the order "
-        "and lag of changes are unknown."
+        f"No sample has a time (a column Time, or {option_name('pseudotime')} for single cells), "
+        "so the order and lag of changes are unknown."
     )
     if METHODS[method].is_symmetric:
         return f"{lag} {method} scores both directions of a pair equally, so direction is unknown."

@@ -144,7 +144,8 @@ def combined(
     steady
         Knock-outs, knock-downs and wild type.
     prior
-        As in ``ensemble``.
+        Prior edges, with genes in the order of `expression`. They raise the scores of the listed
+        pairs as far as the data confirm the list (`evidence.prior_edges`).
     execution
         As in `units.gather`; networks are simulated in parallel.
     """

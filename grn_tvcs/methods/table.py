@@ -159,12 +159,5 @@ METHODS: dict[str, Method] = {
             is_lagged=True,
             takes_logs=True,
         ),
-        Method(
-            "ensemble",
-            "lagged regression + trees as in genie3 + partial correlation",
-            perturbation=OWN_INTERCEPT,
-            needs_series=True,
-            takes_logs=True,
-        ),
     )
 }

@@ -29,7 +29,7 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
 if TYPE_CHECKING:
@@ -178,8 +178,21 @@ def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Ref
     is_edge = np.array([cell != NO_EDGE for cell in cells])[found.rows]
     if not is_edge[found.first].any():
         raise edges.no_edge(genes)
-    facts = {"scores": is_edge, "signs": np.array(signs)[found.rows]}
-    return _reference(edges.table.path, found, facts)
+    agreed, twofold = _agreed_signs(found, np.array(signs)[found.rows])
+    return _reference(edges.table.path, found, {"scores": is_edge, "signs": agreed}, twofold)
+
+
+def _agreed_signs(
+    found: EdgesAmong, signs: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the sign on which all rows of an edge agree, for each row, and a remark on others."""
+    numbers, edge = np.unique(found.numbers, return_inverse=True)
+    activates, represses = (np.bincount(edge, signs == sign) > 0 for sign in (1, -1))
+    genes, both = found.genes, numbers[activates & represses]
+    names = [f"{genes[k // len(genes)]} -> {genes[k % len(genes)]}" for k in both.tolist()]
+    remark = f"{plural(both.size, 'edge has', 'edges have')} both signs, so none: {joined(names)}"
+    agreed = activates.astype(np.int64) - represses
+    return agreed[edge], [remark] if names else []
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:

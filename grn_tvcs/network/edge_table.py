@@ -23,8 +23,8 @@ def write_edges(network: Network, path: str | Path, *, top: int | None = None) -
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
     If the method resampled, a column holds the stability, empty if the data are too few. If it
-    selects edges itself, a column `own` marks them. With knock-outs or knock-downs, or an ensemble,
-    a column `evidence` names the sources of the score. If the chance that an edge is true is known,
+    selects edges itself, a column `own` marks them. With several sources, a column `evidence` names
+    those of the score. If the chance that an edge is true is known,
     there are columns `confidence` and `false_discovery`. People open it in a spreadsheet, so a name
     that would act as a formula gets an apostrophe, which `read_network` takes off.
 
@@ -51,9 +51,9 @@ def write_edges(network: Network, path: str | Path, *, top: int | None = None) -
             writer.writerows(_lines(network, names, some))
 
 
-def write_reference(network: Network, path: Path) -> None:
+def write_reference(network: Network, path: str | Path) -> None:
     """Write the selected edges as a reference: regulator, target, sign."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(("regulator", "target", "sign"))
         edges = network.edges(selected_only=True)

@@ -65,7 +65,7 @@ def write_beeline(network: Network, path: Path) -> None:
     write_table(path, ("Gene1", "Gene2", "EdgeWeight", "sign"), rows)
 
 
-def write_sif(network: Network, path: Path) -> None:
+def write_sif(network: Network, path: str | Path) -> None:
     """Write the selected edges for Cytoscape; genes without an edge stand alone on a line.
 
     The relation is ``activates``, ``represses`` or ``regulates``, and ``associated-with`` where the
@@ -79,7 +79,7 @@ def write_sif(network: Network, path: Path) -> None:
     _write_lines(path, lines)
 
 
-def write_graphml(network: Network, path: Path) -> None:
+def write_graphml(network: Network, path: str | Path) -> None:
     """Write all genes and the selected edges as GraphML.
 
     Genes have name, in_degree, out_degree and is_regulator, counted over the selected edges. Edges
@@ -200,8 +200,8 @@ def write_network(network: Network, path: str | Path, format: str) -> None:
     FORMATS[format](network, Path(path))
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+def _write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
 def _names_in_one_cell(genes: Sequence[str]) -> dict[str, str]:

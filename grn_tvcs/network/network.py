@@ -21,7 +21,7 @@ from grn_tvcs.network.ranking import surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
-from tvcs_core.arguments import check_type, names_of
+from tvcs_core.arguments import check_number, check_type, names_of
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -242,6 +242,7 @@ class Network(Forms):
         are undirected pairs, edges are taken from the surest down, each that the caps leave room
         for, whichever way undirected ones are read (`selection.select`).
         """
+        check_type("rules", rules, Rules)
         return self.replace(selected=select(self.pairs, rules, self.genes))._under(rules)
 
     def select_top(self, n_edges: int) -> Network:
@@ -249,6 +250,7 @@ class Network(Forms):
 
         An undirected pair is one edge.
         """
+        check_number("n_edges", n_edges, whole=True)
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,15 +13,16 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import TVCS
-from tvcs_core.arguments import describe_value, names_of
+from tvcs_core.arguments import by_label, describe_value, names_of
 from tvcs_core.files.display import joined
+from tvcs_core.files.frames import is_frame
 
 FEW_PER_GENE = 0.1  # edges selected where nothing says how many are true (decision 294)
 
 if TYPE_CHECKING:
     from grn_tvcs.network.verdict import Verdict
 
-BY_VERDICT, BY_HELD_OUT, FEW, NULL = "verdict", "held-out series", "few", "null"
+BY_VERDICT, FEW, NULL = "verdict", "few", "null"
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -44,9 +46,16 @@ class Candidates(NamedTuple):
 
 def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None:
     """Genes that an argument called `name` names; None for all."""
-    if isinstance(names, str):
-        raise TypeError(f"{name} must be a list of names, found {names!r}")
-    return None if names is None else frozenset(names_of(name, names))
+    if isinstance(names, str | Path):
+        raise TypeError(
+            f"{name} must be a list of names, found {str(names)!r}; read_genes reads a file of them"
+        )
+    if is_frame(names):
+        raise TypeError(f"{name} must be a list of names, found a DataFrame; give one column of it")
+    found = None if names is None else frozenset(names_of(name, names))
+    if found is not None and not found:
+        raise ValueError(f"{name} must name a gene or be None for all, found an empty list")
+    return found
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Rules:
     targets
         Names of the genes whose regulators are sought.
     chosen_by
-        Source of `max_edges` if it was not given: `BY_VERDICT`, `BY_HELD_OUT`, `FEW` or `NULL`;
+        Source of `max_edges` if it was not given: `BY_VERDICT`, `FEW` or `NULL`;
         empty if it was given or there is none. It changes nothing that is selected.
 
     Raises
@@ -87,8 +96,9 @@ class Rules:
         for name in ("max_in_degree", "max_edges"):
             object.__setattr__(self, name, _cap(name, getattr(self, name)))
         out = self.max_out_degree
-        if isinstance(out, Mapping):
-            named = {str(g): _cap(f"max_out_degree[{g!r}]", cap) for g, cap in out.items()}
+        caps = by_label(out)
+        if caps is not None:
+            named = {str(g): _cap(f"max_out_degree[{g!r}]", cap) for g, cap in caps.items()}
             given = {gene: cap for gene, cap in named.items() if cap is not None}
             object.__setattr__(self, "max_out_degree", given)
         else:
@@ -124,7 +134,6 @@ class Rules:
         n = self.max_edges
         return {
             BY_VERDICT: f"The number of edges, {n}, is the one that the verdict supports.",
-            BY_HELD_OUT: f"The number of edges, {n}, is one that predicts held-out series well.",
             FEW: (
                 f"The number of true edges is unknown. The number selected, {n}, is one for every "
                 f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought: candidates to test, "

@@ -15,7 +15,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
 from grn_tvcs.network.ranking import surest
 from tvcs_core.arguments import check_choice, check_type
-from tvcs_core.files.display import summary
+from tvcs_core.files.display import joined, summary
 from tvcs_core.files.frames import is_frame
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ NAMES = {
 }  # fmt: skip
 PAIRS = ("all", "linked")
 CUTS = ("caps", "top-n", "own")
+HOW_TO_MAKE = (
+    'pandas.DataFrame(edges, columns=["regulator", "target"]) makes one of pairs, '
+    "Network.from_networkx(graph) of a graph"
+)
 
 
 @dataclass(frozen=True)
@@ -129,10 +133,13 @@ def score(
     if not isinstance(reference, Network):
         raise TypeError(
             "reference must be a Network, a DataFrame of edges or a path, found "
-            f"{type(reference).__name__}"
+            f"{type(reference).__name__}; {HOW_TO_MAKE}"
         )
-    if sorted(network.genes) != sorted(reference.genes):
-        raise ValueError("network and reference must have the same genes")
+    if different := set(network.genes) ^ set(reference.genes):
+        raise ValueError(
+            "network and reference must have the same genes, but only one of them has "
+            f"{joined(sorted(different))}; give the edges as a table (reference.to_frame())"
+        )
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):
         check_choice(name, value, known)
     true = _true_edges(network.genes, reference)

@@ -14,7 +14,7 @@ tables like those of the tests, at least .92, and provably at least a fifth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,34 +58,6 @@ def select(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
         (pairs.regulators, pairs.targets), kept.coords, strict=True))  # fmt: skip
     selected[rows, cols] = True
     return selected
-
-
-def select_each(
-    pairs: Pairs, rules: Rules, genes: Sequence[str], sizes: Sequence[int]
-) -> Iterator[Flags]:
-    """Return the selection of `select` with at most so many edges in all, for each of `sizes`.
-
-    Without caps on the targets of regulators the pairs are an independent set of a matroid, the
-    best of each size come first in those of the largest one (greedy), and one selection gives all
-    but those that end within a tie.
-    """
-    limited = (replace(rules, max_edges=size) for size in sizes)
-    if rules.max_out_degree is not None or pairs.undirected is not None:
-        yield from (select(pairs, limit, genes) for limit in limited)
-        return
-    most = select(pairs, replace(rules, max_edges=max(sizes, default=0)), genes)
-    places = np.flatnonzero(most)
-    scores = pairs.scores.ravel()[places]
-    order = np.argsort(-scores, kind="stable")
-    places, scores = places[order], scores[order]
-    close = CLOSE * float(scores.max(initial=0.0))
-    for size, limit in zip(sizes, limited, strict=True):
-        if 0 < size < places.size and scores[size - 1] - scores[size] <= close:
-            yield select(pairs, limit, genes)
-            continue
-        selected = np.zeros(pairs.shape, dtype=bool)
-        selected.flat[places[:size]] = True
-        yield selected
 
 
 def _from_the_surest(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true
+from tvcs_core.arguments import option_name, option_words
 
 EXACT = 10  # numbers below are said as they are, others with two digits
 IN_WORDS = (
@@ -21,7 +22,7 @@ IN_WORDS = (
 # Reasons for no edge probabilities, and what would help.
 NONE = "No edge probabilities: "
 NO_CANDIDATES = f"{NONE}no pair of genes that vary may be an edge."
-NOT_CALIBRATED = f"{NONE}no networks of this design were simulated (--calibrate off)."
+NOT_CALIBRATED = f"{NONE}no networks of this design were simulated."
 OUT_OF_DOMAIN = (
     f"{NONE}the data lie outside the range of the simulated training data, most of all in {{}}, so "
     "the calibration may not hold."
@@ -41,28 +42,16 @@ NULL = (
     "Tables without any edge, such as genes that each answer one stimulus, look like this one "
     "(with a probability of {:.0%}), so no edge is selected unless you give their number."
 )
-# By the reason; other reasons have the remedy of `_test_of_edges`.
-REMEDIES = {
-    NO_CANDIDATES: "A list of --regulators must hold a gene that varies.",
-    NOT_CALIBRATED: "Without --calibrate off they are simulated.",
-    ONE_DIRECTION: (
-        "Series under other perturbations, or knock-outs of the regulators (--knockouts, "
-        "--wildtype), would show it."
-    ),
-}
-CHANGES = (
-    "Knock-outs, knock-downs or over-expression of likely regulators (--knockouts, --knockdowns, "
-    "--overexpressions, with --wildtype)"
-)
+CHANGES = "Knock-outs, knock-downs or over-expression of likely regulators ({})"
 SERIES_FIRST = (
     "Time series of the same genes (a table with a column Time beside this one), and knock-outs "
-    "beside these (--knockouts, --wildtype)"
+    "beside these ({})"
 )
 # No trait of a table shows whether a hub is measured (decision 289).
 ONE_HUB = (
     "Most of the supported edges have one regulator, {0}. A gene that was not measured and drives "
     "its targets would look the same, and these edges would be false. A knock-out or knock-down "
-    "of {0} (--knockouts, --knockdowns, with --wildtype) would show it."
+    "of {0} ({1}) would show it."
 )
 MIN_HUB_EDGES = 3
 LEARNED_RANKING = "Edges are ranked by the learned combination of all sources of evidence."
@@ -257,23 +246,52 @@ def silent_verdict(
     null_probability
         As for `Verdict`.
     """
-    remedy = REMEDIES.get(why_not) or _test_of_edges(expression, steady)
+    remedy = _remedy_of_silence(why_not) or _test_of_edges(expression, steady)
     null_probability = float(np.round(null_probability, DECIMALS))
     return Verdict(
         why_not=why_not, remedy=remedy, ranking=ranking, null_probability=null_probability
     )
 
 
+def _remedy_of_silence(why_not: str) -> str:
+    """Return the remedy for a reason; empty where it is a test of the edges."""
+    if why_not == NO_CANDIDATES:
+        return f"A list of {option_name('regulators')} must hold a gene that varies."
+    if why_not == NOT_CALIBRATED:
+        return f"Without {option_words({'calibrate': 'off'})} they are simulated."
+    if why_not == ONE_DIRECTION:
+        knockouts = _read_from("knockouts", "wildtype")
+        return (
+            f"Series under other perturbations, or knock-outs of the regulators ({knockouts}), "
+            "would show it."
+        )
+    return ""
+
+
+def _read_from(*options: str) -> str:
+    """Name the options that take tables of steady states: of the command, or of their reader."""
+    named = ", ".join(map(option_name, options))
+    return named if named.startswith("--") else f"read_steady_states({named})"
+
+
+def _changes() -> str:
+    return CHANGES.format(_read_from("knockouts", "knockdowns", "overexpressions", "wildtype"))
+
+
+def _series_first() -> str:
+    return SERIES_FIRST.format(_read_from("knockouts", "wildtype"))
+
+
 def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
     """Describe a test of edges that are only ranked."""
     if not expression.series:
-        what = f"{SERIES_FIRST},"
+        what = f"{_series_first()},"
     elif steady is not None and any(steady.changed):
         what = "Knock-outs of further regulators"
     else:
-        what = CHANGES
+        what = _changes()
     guess = (
-        f" If the values are not {expression.scale}, as was guessed, give --scale."
+        f" If the values are not {expression.scale}, as was guessed, give {option_name('scale')}."
         if expression.guessed_from is not None
         else ""
     )
@@ -289,12 +307,14 @@ def remedy_of(
     """
     if any(n_edges.values()):
         hub = main_regulator(n_edges, steady)
-        return ONE_HUB.format(hub) if hub else ""
+        if not hub:
+            return ""
+        return ONE_HUB.format(hub, _read_from("knockouts", "knockdowns", "wildtype"))
     if not expression.series:
-        return f"{SERIES_FIRST}, would help most."
+        return f"{_series_first()}, would help most."
     if steady is not None and any(steady.changed):
         return "Knock-outs of further regulators would help most."
-    return f"{CHANGES} would help most."
+    return f"{_changes()} would help most."
 
 
 def main_regulator(n_edges: Mapping[str, int], steady: SteadyStates | None) -> str:

@@ -1,4 +1,4 @@
-"""Curves of a report in pixels: held-out gain, expected true edges, precision and recall."""
+"""Curves of a report in pixels: expected true edges, precision and recall."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.network.confidence import expected_true
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
@@ -17,8 +15,6 @@ from tvcs_core.files.page import Axes, round_numbers
 
 MAX_POINTS = 200  # of a curve
 SMALL = (460, 250)  # pixels of a curve beside the drawing: width and height
-CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
-CURVE_TICKS = 5
 
 
 def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
@@ -30,41 +26,6 @@ def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
     col = {network.genes[j]: k for k, j in enumerate(pairs.targets.tolist())}
     found = [float(pairs.stability[row[e.regulator], col[e.target]]) for e in edges]
     return [None if part != part else round(part, 3) for part in found]
-
-
-def curve(count: EdgeCount) -> dict[str, Any]:
-    """Return the gains of held-out series by number of edges, as paths and ticks in pixels.
-
-    Gains below minus the largest one are clipped.
-    """
-    gains, errors = np.array(count.gains), np.array(count.errors)
-    top = max(float((gains + errors).max()), 1e-9)
-    bottom = max(float((gains - errors).min()), -top)
-    span = top - bottom
-    across = np.array(count.sizes) / max(count.sizes[-1], 1)
-    x = CURVE_MARGIN + (CURVE_WIDTH - 2 * CURVE_MARGIN) * across
-
-    def y(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return 10 + (CURVE_HEIGHT - 20) * (top - np.clip(values, bottom, top)) / span
-
-    def path(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
-        pairs = zip(across, down, strict=True)
-        return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in pairs)
-
-    place = dict(zip(count.sizes, x.tolist(), strict=True))
-    best = count.sizes.index(count.n_edges)
-    shown = [*count.sizes[:: max(1, len(count.sizes) // CURVE_TICKS)], count.sizes[-1]]
-    return {
-        "line": path(x, y(gains)),
-        "band": path(np.r_[x, x[::-1]], np.r_[y(gains - errors), y(gains + errors)[::-1]]) + "Z",
-        "zero": float(y(np.zeros(1))[0]),
-        "best": (place[count.n_edges], float(y(gains)[best])),
-        "range": (place[count.low], place[count.high]),
-        "ticks": sorted({(round(place[size], 1), size) for size in shown}),
-        "top": float(f"{top:.2g}"),
-        "gain": float(gains[best]),
-        "size": (CURVE_WIDTH, CURVE_HEIGHT),
-    }
 
 
 def support(network: Network) -> dict[str, Any] | None:

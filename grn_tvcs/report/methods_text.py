@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from grn_tvcs.combine.signs import have_signs
-from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, describe_samples
 from grn_tvcs.expression.scales import describe_scale
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
@@ -28,7 +27,7 @@ LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `sc
 PRIOR = "prior edges"  # part of the note of a network that used them
 
 
-def methods_paragraph(network: Network, made: Provenance, count: EdgeCount | None = None) -> str:
+def methods_paragraph(network: Network, made: Provenance) -> str:
     """Return the methods paragraph of a run, in the past tense."""
     from tvcs_core.files.record import tvcs_version
 
@@ -47,7 +46,7 @@ def methods_paragraph(network: Network, made: Provenance, count: EdgeCount | Non
         "" if network.verdict is None else _probabilities(network.verdict),
         _selected(network, rules, is_own=known.selects and not rules.has_caps),
         describe_undirected(network),
-        rules.why_so_many() if count is None else _counted(count),
+        rules.why_so_many(),
         _signs(network, expression, steady),
     ]
     return " ".join(filter(None, sentences))
@@ -139,14 +138,6 @@ def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
     return (
         f"{start}: those with the largest sum of scores under at most {_joined(caps)}, found by "
         "exact projection onto a three-view cardinality constraint (Yang et al., 2017)."
-    )
-
-
-def _counted(count: EdgeCount) -> str:
-    return (
-        "The number of edges is the smallest with 95 % of the largest gain in held-out series "
-        f"({count.n_folds} folds); {count.low} to {count.high} edges were within one standard "
-        "error of the best."
     )
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import UP
 from grn_tvcs.inference.directions import describe_undirected
@@ -23,7 +22,7 @@ from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.adjacency import adjacency
-from grn_tvcs.report.data import agreement, curve, stabilities, support
+from grn_tvcs.report.data import agreement, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
@@ -55,7 +54,6 @@ def render(
     command: str,
     scores: Scores | None = None,
     left_out: Sequence[str] = (),
-    count: EdgeCount | None = None,
     edges_file: str = "edges.tsv",
     top: int | None = None,
     reference: Network | None = None,
@@ -80,8 +78,6 @@ def render(
         Agreement with a reference, if there is one.
     left_out
         Excluded parts of the reference, one sentence for each reason.
-    count
-        Choice of the number of edges, if there was one.
     edges_file, top
         The table of edges, and its number of top edges besides the selected ones; None for all.
     reference
@@ -90,7 +86,7 @@ def render(
     expression, rules, method, seed, _ = made
     edges = network.edges(selected_only=True)
     drawn, matrix = draw(edges[:MAX_DRAWN]), adjacency(network, rules)
-    paragraph = methods_paragraph(network, made, count)
+    paragraph = methods_paragraph(network, made)
     return fill_page(
         "grn_tvcs.report",
         "report.html.j2",
@@ -105,8 +101,6 @@ def render(
         scores=_score_rows(scores),
         judged=scores,
         left_out=left_out,
-        count=count,
-        curve=None if count is None else curve(count),
         supported=support(network),
         n_supported=sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
         likely=LIKELY,
@@ -165,7 +159,7 @@ def _scripts(
     own = (_package_text("scripts", f"{name}.js") for name in SCRIPTS)
     scripts = [licence + "".join(vendored), "".join(own)]
     return {
-        "data": known | time_courses(expression, network, genes),
+        "data": known | time_courses(expression, network.genes, genes),
         "scripts": scripts,
         "hashes": [_hash(script) for script in scripts],
     }

@@ -60,9 +60,6 @@ class Design:
         ``"random"`` states from which they relax.
     hidden
         Fraction of the genes of the network that are not measured, in [0, 1).
-    common
-        Whether genes share variation that no edge explains in series and in samples at rest
-        (`common_variation`).
 
     Raises
     ------
@@ -83,7 +80,6 @@ class Design:
     cells: int = 0
     start: str = WILD
     hidden: float = 0.0
-    common: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -131,7 +127,6 @@ class Design:
             f"cells{self.cells}" if self.cells else "",
             "random" if self.start == RANDOM else "",
             f"hidden{self.hidden:.12g}" if self.hidden else "",
-            "common" if self.common else "",
         ]
         return "-".join(part for part in parts if part)
 

@@ -15,7 +15,6 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.simulation.common_variation import draw_common_variation
 from grn_tvcs.simulation.designs import WILD, Design, Rng
 from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
 from grn_tvcs.simulation.kinds import DRIVEN, NULLS, UNMEASURED, draw_topology
@@ -137,7 +136,6 @@ def _levels(
     noise = str(rng.choice(list(NOISE_LEVELS)))
     size = rng.uniform(*NOISE_LEVELS[noise])
     true: dict[str, list[Array]] = {}
-    common = _common(design, rng)
     if not design.cells:
         true["series"] = _series(design, bench, rng)
     true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_steady)]
@@ -148,25 +146,11 @@ def _levels(
     found = {}
     for name, rows in true.items():
         exact = np.concatenate([np.empty((0, bench.n_genes)), *rows])[:, measured]
-        if name in common:
-            exact = exact * np.exp(common[name])
         spread = rng.standard_normal(exact.shape)
         found[name] = np.maximum(NOISES[noise][0](exact, size, spread), 0.0)
     if design.cells:
         found |= _bins_of_cells(design, bench, measured, rng)
-        if "series" in common:
-            found["series"] = found["series"] * np.exp(common["series"])
     return found
-
-
-def _common(design: Design, rng: np.random.Generator) -> dict[str, Array]:
-    """Return changes of log levels of series and of samples at rest that genes share."""
-    if not design.common:
-        return {}
-    n_timed = design.n_series * design.n_points
-    lengths = [design.n_points] * design.n_series + [1] * design.n_steady
-    found = draw_common_variation(lengths, design.n_genes, rng)
-    return {"series": found[:n_timed], "rest": found[n_timed:]}
 
 
 def _series(design: Design, bench: Bench, rng: np.random.Generator) -> list[Array]:
@@ -319,8 +303,6 @@ def _without_edges(
         if rows or name in ("series", "rest")
     }
     levels["series"] = np.exp(rest + logs.reshape(-1, n))
-    for part, change in _common(design, rng).items():
-        levels[part] *= np.exp(change)
     if response.any():
         levels["rest"] *= np.exp(response * rng.standard_normal((design.n_steady, 1)))
     for part, which in changed.items():

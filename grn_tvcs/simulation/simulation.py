@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, write_expression
 from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.network import Network
-from grn_tvcs.simulation.common_variation import draw_common_variation
 from grn_tvcs.simulation.kernels import integrate_ode, integrate_sde, integrate_to_steady_state
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
 from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
@@ -90,7 +89,6 @@ def simulate(
     noise: str = "normal",
     noise_level: float | None = None,
     sde: float = SDE,
-    common_variation: bool = False,
     series_only: bool = False,
     rng: int | np.random.Generator | None = None,
 ) -> Simulation:
@@ -115,9 +113,6 @@ def simulate(
         0.1 by default; for ``microarray`` 1, a factor of the usual noise.
     sde
         Strength of the noise in the dynamics; 0 solves the differential equation without noise.
-    common_variation
-        Whether genes share variation that no edge explains, as by growth, operons or a common
-        course; see `common_variation.draw_common_variation`.
     series_only
         Leave out knock-outs, knock-downs and multifactorial perturbations. They are three
         experiments per gene, so their time grows with the square of the number of genes.
@@ -134,7 +129,6 @@ def simulate(
         if value < least:
             raise ValueError(f"{name} must be >= {least}, found {value}")
     check_type("topology", topology, Network, or_none=True)
-    check_type("common_variation", common_variation, bool)
     check_type("series_only", series_only, bool)
     check_choice("noise", noise, NOISES)
     measure, usual = NOISES[noise]
@@ -160,25 +154,10 @@ def simulate(
     perturbations = [laboratory.perturbation(s + 1) for s in range(n_series)]
     for s, change in enumerate(perturbations):
         levels[f"series {s + 1}"] = laboratory.time_series(change, n_points, s + 1)
-    if common_variation:
-        _vary_together(levels, stream(seed, "common variation"))
     for name, true in levels.items():
         spread = stream(seed, "measurement", name).standard_normal(true.shape)
         levels[name] = np.maximum(measure(true, level, spread), 0.0)
     return _simulation(laboratory.kinetics, levels, np.array(perturbations))
-
-
-def _vary_together(levels: dict[str, Array], rng: np.random.Generator) -> None:
-    """Multiply all levels by variation that genes share; other samples are series of one point."""
-    lengths: list[int] = []
-    for name, rows in levels.items():
-        lengths += [len(rows)] if name.startswith("series ") else [1] * len(rows)
-    n_genes = next(iter(levels.values())).shape[1]
-    change = np.exp(draw_common_variation(lengths, n_genes, rng))
-    at = 0
-    for name, rows in levels.items():
-        levels[name] = rows * change[at : at + len(rows)]
-        at += len(rows)
 
 
 def _simulation(kinetics: Kinetics, levels: dict[str, Array], perturbations: Array) -> Simulation:

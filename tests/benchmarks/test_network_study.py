@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.networks import cases, edge_count, methods, show, single_cells, stability
+from benchmarks.networks import cases, methods, show, single_cells, stability
 from benchmarks.networks import study as networks_study
 from benchmarks.study import ROOT, load
 from grn_tvcs import METHODS, Network, score
@@ -133,7 +133,6 @@ PARTS = {
     "partial-correlation",
     "lagged-correlation",
     "knock-outs",
-    "ensemble",
     "combined",
     "pidc",
 }
@@ -198,11 +197,3 @@ def test_networks_of_the_study_of_stability_are_those_of_their_numbers():
     assert (one[1] == again[1]).all()
     assert (one[1] != other[1]).any()
     assert stability.measure(10, (1, 12), None, [0, 1, 10, 1, 12, 0]) is None
-
-
-def test_a_simulated_network_has_a_chosen_and_a_true_number_of_edges(monkeypatch):
-    monkeypatch.setattr(edge_count, "SIZES", {"n_genes": 10, "n_series": 4, "n_points": 8})
-    chosen, low, high, true, *shares = edge_count.measure(("3", None, 0))
-    assert 0 <= low <= chosen <= high
-    assert true == 16
-    assert len(shares) == 6

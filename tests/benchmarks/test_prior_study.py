@@ -28,8 +28,8 @@ def test_every_list_is_inferred_with_and_the_worst_stands_first():
     truth = draw_topology("hub", 6, rng)
     made = Expression(rng.random((24, 6)), np.tile(np.arange(12.0), 2), ("a",) * 12 + ("b",) * 12,
                       truth.genes)  # fmt: skip
-    words = {"resamples": 2, "trees": 2}
-    rows = list(judged(truth, made, "hub", 0, "ensemble", words, rng))
+    words = {"resamples": 2, "calibrate": 0}
+    rows = list(judged(truth, made, "hub", 0, "combined", words, rng))
     assert [(row.fault, row.wrong) for row in rows] == [
         (fault, wrong) for fault, shares in FAULTS.items() for wrong in shares
     ]

@@ -191,7 +191,7 @@ MORE = {
                          "--force"),
     "infer wild type": ("w.tsv", "G1\tG2\tG3\n1\t2\t0.5\n", {"e.tsv": SERIES, "k.tsv": STEADY},
                         "grn-tvcs infer e.tsv --knockouts k.tsv --wildtype w.tsv "
-                        "--method ensemble --option resamples=2 --option trees=2 --out o "
+                        "--calibrate off --option resamples=2 --out o "
                         "--force"),
     "infer out-degrees": of_infer("c.tsv", CAPS_OF_GENES, "--out-degrees"),
     "infer targets": of_infer("g.txt", GENES, "--targets"),

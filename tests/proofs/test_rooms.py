@@ -133,7 +133,7 @@ def test_every_file_is_of_a_room_and_kernels_are_not_among_them():
 
 
 def test_the_draw_of_a_file_is_the_same_beside_another():
-    one, both = "grn_tvcs/edge_count.py", ["grn_tvcs/edge_count.py", "tvcs_core/streams.py"]
+    one, both = "grn_tvcs/datasets.py", ["grn_tvcs/datasets.py", "tvcs_core/streams.py"]
     assert drawn([one]) == [of for of in drawn(both) if of[0] == one]
     assert len(drawn([one])) > 1
 

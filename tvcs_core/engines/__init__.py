@@ -9,11 +9,10 @@ from tvcs_core.engines.choice import make_engine
 from tvcs_core.engines.job import Engine, Job, Task
 from tvcs_core.engines.journal import hash_of
 from tvcs_core.engines.local import Serial, Threads, in_threads
-from tvcs_core.engines.piggyback import PiggybackEngine
 from tvcs_core.engines.processes import Processes
 from tvcs_core.engines.results import results
 
 __all__ = [
-    "Engine", "Job", "PiggybackEngine", "Processes", "Serial", "Task", "Threads",
+    "Engine", "Job", "Processes", "Serial", "Task", "Threads",
     "as_engine", "hash_of", "in_threads", "make_engine", "one_blas_thread", "results",
 ]  # fmt: skip

@@ -147,7 +147,11 @@ def rankings_of(
 
 
 def _sum(evidence: EvidenceScores, trees: Array, direct: Array) -> Array:
-    """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
+    """Return the sum of lagged regression, trees and partial correlation; [input, gene].
+
+    Each is divided by the mean of its strongest scores, one per gene, and the regression has the
+    hub prior estimated from its scores.
+    """
     n = evidence.allowed.shape[1]
     parts = (trees, np.where(evidence.allowed, direct, 0.0))
     added = [scale_by_top_mean(part, n) for part in parts]

@@ -53,14 +53,11 @@ window.tvcs = (function () {
     });
   }
 
-  /* Levels and predictions of a gene by series; null if the page does not have them. */
+  /* Levels of a gene by series; null if the page does not have them. */
   function profile(gene) {
     if (!profiles.has(gene)) return null;
-    const [, low, high, levels, expected, gain] = profiles.get(gene);
-    return {
-      low: low, high: high, gain: gain, levels: decoded(levels, low, high),
-      expected: expected ? decoded(expected, low, high) : null,
-    };
+    const [, low, high, levels] = profiles.get(gene);
+    return { low: low, high: high, levels: decoded(levels, low, high) };
   }
 
   function make(tag, text, attributes) {

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from tests.core.engines import toys
-from tvcs_core.engines import PiggybackEngine, Processes, Serial, as_engine, results
+from tvcs_core.engines import Processes, Serial, as_engine, results
 from tvcs_core.files.errors import RunError
 
 
@@ -119,15 +119,6 @@ def test_a_killed_process_of_an_executor_is_one_sentence(tmp_path):
         pytest.raises(RunError, match=r"a process of the executor ended .*: give it fewer workers"),
     ):
         toys.total(job, pool)
-
-
-def test_a_second_job_shares_the_queue_of_a_pool(expected):
-    taken = {}
-    with ThreadPoolExecutor(2) as pool:
-        engine = PiggybackEngine(pool, toys.job(seed=9, name="b", size=3), taken.__setitem__)
-        assert toys.total(toys.job(), engine) == expected
-        engine.finish()
-    assert sorted(taken) == [0, 1, 2]
 
 
 def test_an_engine_is_itself():

@@ -4,14 +4,13 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.engines import toys
-from tvcs_core.engines import PiggybackEngine, Processes, Serial, Threads, one_blas_thread, results
+from tvcs_core.engines import Processes, Serial, Threads, one_blas_thread, results
 from tvcs_core.files.errors import RunError
 
 ENGINES = [Serial(), Threads(1), Threads(4), Processes(2)]
@@ -44,75 +43,6 @@ def test_several_jobs_share_one_queue():
         both = toys.total(jobs, engine, progress=lambda *now: result.append(now))
     assert both == toys.total(jobs[::-1], Serial())
     assert result == [(k, 11) for k in range(1, 12)]
-
-
-class TestBeside:
-    def test_the_job_comes_first_in_one_queue_and_both_have_their_results(self):
-        class Watched(Serial):
-            def run(self, tasks):
-                asked.append([str(task) for task in tasks])
-                yield from super().run(tasks)
-
-        asked, own, result = [], {}, []
-        beside = PiggybackEngine(
-            Watched(), toys.job(seed=4, name="own", size=3), own.__setitem__,
-            progress=lambda *now: result.append(now),
-        )  # fmt: skip
-        assert toys.total(toys.job(size=2), beside) == toys.total(toys.job(size=2), Serial())
-        assert toys.total(toys.job(size=2, seed=5), beside)
-        beside.finish()
-        own_tasks = [f"unit {k} of 3 of own" for k in (1, 2, 3)]
-        others = [f"unit {k} of 2 of sums" for k in (1, 2)]
-        assert asked == [own_tasks + others, others]
-        for k in range(3):
-            assert (own[k][0] == toys.draws({"seed": 4, "width": 5}, k)[0]).all()
-        assert result == [(1, 3), (2, 3), (3, 3)]
-
-    def test_nobody_waits_for_the_last_unit_of_the_job(self):
-        """Its one unit ends once a unit of the other job has begun beside it."""
-        has_begun, own = threading.Event(), {}
-
-        def begins(state, index):
-            has_begun.set()
-            return toys.draws(state, index)
-
-        def waits(state, index):
-            return has_begun.wait(timeout=60.0)
-
-        with Threads(2) as engine:
-            beside = PiggybackEngine(engine, toys.job(waits, size=1, name="own"), own.__setitem__)
-            assert toys.total(toys.job(begins), beside)
-        assert own == {0: True}
-
-    def test_who_never_asks_has_it_done_all_the_same_and_finished_units_are_kept(self, tmp_path):
-        own, again, result = {}, {}, []
-        PiggybackEngine(
-            Serial(), toys.job(size=4), own.__setitem__, checkpoint_dir=tmp_path
-        ).finish()
-        cannot = toys.job(toys.fails, size=4, bad=range(4))
-        PiggybackEngine(
-            Threads(2), cannot, again.__setitem__, checkpoint_dir=tmp_path,
-            progress=lambda *now: result.append(now),
-        ).finish()  # fmt: skip
-        assert sorted(own) == sorted(again) == [0, 1, 2, 3]
-        assert all((own[k][0] == again[k][0]).all() for k in own)
-        assert result == [(4, 4)]
-
-    def test_units_of_a_run_that_was_ended_early_are_done_at_the_end(self):
-        own = {}
-        with Threads(2) as engine:
-            beside = PiggybackEngine(engine, toys.job(size=9, name="own"), own.__setitem__)
-            with closing(results([toys.job()], beside)) as found:
-                next(found)
-            beside.finish()
-        assert sorted(own) == list(range(9))
-
-    def test_what_a_unit_of_it_raises_ends_the_run(self):
-        beside = PiggybackEngine(
-            Threads(2), toys.job(toys.fails, name="own", bad=[3]), lambda *_: None
-        )
-        with pytest.raises(ValueError, match="cannot do 3"):
-            toys.total(toys.job(size=50), beside)
 
 
 @pytest.mark.parametrize(("engine", "number"), [(Threads, 3), (Processes, 2)])

@@ -60,7 +60,6 @@ def of_networks() -> Iterator[Any]:
     parts = {name: made.expression.part(series % 2 == k) for k, name in enumerate("ab")}
     found = grn_tvcs.compare_all(parts, permutations=34, rng=0)
     yield from (found, found.pairs[0], found.pairs[0].differences)
-    yield grn_tvcs.EdgeCount(3, 2, 5, (0, 3, 5), (0.0, 0.2, 0.1), (0.1, 0.1, 0.1), 4)
     yield grn_tvcs.Difference(1, "A", "B", "gained", 1, 0, 0, 0, 1, 1, ((0, 1),) * 3)
 
 

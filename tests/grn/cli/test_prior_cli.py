@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
     return path
 
 
-def grn(folder, *words, method="ensemble", out="out"):
+def grn(folder, *words, method="combined", out="out"):
     words = [
         "infer",
         folder / "e.tsv",
@@ -62,19 +62,13 @@ def test_a_run_without_prior_edges_has_no_word_of_them(folder):
     assert "notes" not in record(folder, "without")
 
 
-@pytest.mark.filterwarnings("default")
-def test_the_number_of_edges_is_chosen_with_them(folder):
-    words = ("--prior", folder / "p.csv", "--max-edges", "auto", *FEW)
-    assert grn(folder, *words, out="auto").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("method", "list_of", "message"),
     [
-        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: combined, ensemble"),
-        ("ensemble", "alien.csv", "alien.csv: must have a prior edge between two different genes"),
-        ("ensemble", "chip.csv", "chip.csv:2, column 'weight': a weight must be above 0 and"),
-        ("ensemble", "none.csv", "none.csv: No such file"),
+        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: combined"),
+        ("combined", "alien.csv", "alien.csv: must have a prior edge between two different genes"),
+        ("combined", "chip.csv", "chip.csv:2, column 'weight': a weight must be above 0 and"),
+        ("combined", "none.csv", "none.csv: No such file"),
     ],
 )
 def test_a_list_that_cannot_be_used_is_one_line_and_nothing_is_written(

@@ -147,15 +147,7 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        (("tvcs", "--option", "resamples=4"), (16, 20)),
-        (("tigress", "--option", "splits=2"), (400, 500)),
-        (("tvcs", "--option", "resamples=4", "--max-edges", "9"), (0, 4)),
-    ],
-)
-def test_progress_is_that_of_folds_and_network_together(table, tmp_path, monkeypatch, words, parts):
+def test_progress_is_that_of_the_halves(table, tmp_path, monkeypatch):
     seen = []
 
     class Watched(Progress):
@@ -163,13 +155,10 @@ def test_progress_is_that_of_folds_and_network_together(table, tmp_path, monkeyp
             seen.append((done, total))
 
     monkeypatch.setattr("grn_tvcs.cli.work.Progress", Watched)
-    edges = () if "--max-edges" in words else ("--max-edges", "auto")
-    args = ["infer", str(table), "--out", str(tmp_path / "out"), "--method", *words, *edges]
-    done = grn_tvcs(*args)
+    words = ["--method", "tvcs", "--option", "resamples=4"]
+    done = grn_tvcs("infer", str(table), "--out", str(tmp_path / "out"), *words)
     assert done.exit_code == 0, done.stderr
-    of_folds, total = parts
-    assert {of for _, of in seen} == {total}
+    assert {of for _, of in seen} == {4}
     rising = [n for n, _ in seen]
     assert rising == sorted(rising)
-    assert rising[-1] == total
-    assert rising.count(of_folds) == (1 if of_folds else 0)
+    assert rising[-1] == 4

@@ -79,12 +79,9 @@ def test_the_verdict_is_printed_recorded_and_shown(table, tmp_path):
 
 
 @pytest.mark.usefixtures("likely_method")
-def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "grn_tvcs.cli.work.prepare_search", lambda *_, **__: pytest.fail("held out")
-    )
+def test_it_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path):
     out = tmp_path / "out"
-    words = ["--method", "likely", "--max-edges", "auto", "--max-in-degree", 1]
+    words = ["--method", "likely", "--max-in-degree", 1]
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     network = infer(Expression.of(table), "likely", rng=0)
@@ -93,14 +90,12 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
         e.selected for e in expected.edges()
     ]
     assert json.loads((out / "run.json").read_text())["max_edges_used"] == network.verdict.n_edges
-    assert not (out / "edge_count.tsv").exists()
 
 
 @pytest.mark.usefixtures("likely_method")
-@pytest.mark.parametrize("number", [[], ["--max-edges", "auto"]])
-def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, number):
+def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path):
     out = tmp_path / "out"
-    words = ["--method", "likely", *number, "--calibrate", "off"]
+    words = ["--method", "likely", "--calibrate", "off"]
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     why = (
@@ -158,11 +153,8 @@ def test_a_bad_calibration_is_one_line_and_writes_nothing(table, tmp_path, words
 
 
 def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_path):
-    done = grn_tvcs(
-        "infer", table, "--out", tmp_path / "out", "--method", "pcc", "--max-edges", "auto"
-    )
+    done = grn_tvcs("infer", table, "--out", tmp_path / "out", "--method", "pcc")
     assert done.exit_code == 0, done.stderr
-    assert "held-out series" in done.stderr
     assert "verdict" not in json.loads((tmp_path / "out" / "run.json").read_text())
     assert not METHODS["pcc"].has_confidence
     network = infer(Expression.of(table), "pcc")

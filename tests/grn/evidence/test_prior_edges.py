@@ -132,8 +132,8 @@ def without(made):
 
 
 def run(made, prior, **more):
-    words = {"resamples": 10, "trees": 20, "scale": "levels", "rng": 0}
-    return infer(made.expression, "ensemble", prior=prior, **words, **more)
+    words = {"resamples": 10, "calibrate": 0, "scale": "levels", "rng": 0}
+    return infer(made.expression, prior=prior, **words, **more)
 
 
 def drawn(made, n_right, n_wrong, seed=0):
@@ -222,9 +222,7 @@ def test_pairs_that_may_be_no_edges_are_not_lifted(made):
 
 
 def test_a_method_without_use_for_a_list_refuses_it(made):
-    with pytest.raises(
-        TypeError, match="tvcs cannot use prior edges; methods that can: combined, ensemble"
-    ):
+    with pytest.raises(TypeError, match="tvcs cannot use prior edges; methods that can: combined"):
         infer(made.expression, "tvcs", prior=drawn(made, 1, 0))
     with pytest.raises(ValueError, match="must have the same genes"):
         run(made, Prior(("A", "B"), [[0, 1], [0, 0]]))

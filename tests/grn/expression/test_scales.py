@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, SteadyStates, choose_edges, infer, simulate, write_expression
+from grn_tvcs import Expression, SteadyStates, infer, simulate, write_expression
 from grn_tvcs.expression.scales import (
     describe_scale,
     guess_scale,
@@ -267,24 +267,11 @@ def test_steady_counts_read_twice_as_deep_say_the_same(levels):
     np.testing.assert_allclose(a.scores, b.scores, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("work", [infer, choose_edges])
-def test_logarithms_whose_squares_are_no_numbers_are_refused(levels, work):
+def test_logarithms_whose_squares_are_no_numbers_are_refused(levels):
     tiny = replace(levels, values=levels.values / levels.values.max() * 1e-160)
     with pytest.raises(ValueError, match=r"but no gene's do by more than .*e-16.; if"):
-        work(tiny, "tvcs", scale="log", resamples=2, rng=0)
-    work(tiny, "tvcs", scale="levels", resamples=2, rng=0)
-
-
-def test_the_number_of_edges_is_chosen_on_the_same_scale(levels):
-    raw = Expression(levels.values * 9, levels.times, levels.series, levels.genes)
-    a = choose_edges(raw, scale="levels", resamples=4, rng=0)
-    b = choose_edges(levels, resamples=4, rng=0)
-    assert a.sizes == b.sizes
-    assert a.gains == pytest.approx(b.gains, abs=1e-6)
-    with pytest.raises(ValueError, match="scale must be one of levels, log, counts, found 'ln'"):
-        choose_edges(raw, scale="ln")
-    with pytest.raises(ValueError, match="scale must be one of levels, log, counts, found 'ln'"):
-        table([[1.0], [2]], scale="ln")
+        infer(tiny, "tvcs", scale="log", resamples=2, rng=0)
+    infer(tiny, "tvcs", scale="levels", resamples=2, rng=0)
 
 
 @pytest.mark.filterwarnings("always")

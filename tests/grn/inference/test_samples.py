@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from grn_tvcs import METHODS, Expression, Rules, choose_edges, infer, simulate
+from grn_tvcs import METHODS, Expression, Rules, infer, simulate
 from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.random_forest import importances
 from grn_tvcs.evidence.rate_trees import decay_rates
@@ -117,15 +117,11 @@ def test_methods_over_time_refuse_steady_samples_alone(steady, method):
         infer(steady, method)
 
 
-def test_too_few_samples_and_no_series_to_hold_out_are_refused(steady):
+def test_too_few_samples_are_refused(steady):
     with pytest.raises(
         ValueError, match=r"at least 3 steady-state samples .*, found 2 in steady state"
     ):
         infer(replace(steady, steady_values=steady.steady_values[:2]))
-    with pytest.raises(
-        ValueError, match="chosen with time series, but all samples are in steady state"
-    ):
-        choose_edges(steady, "clr")
     with pytest.warns(
         UserWarning, match="^4 steady-state samples are too few to tell regulators apart"
     ):

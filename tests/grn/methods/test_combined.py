@@ -143,12 +143,12 @@ def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(m
     assert not np.array_equal(found.scores, learned.scores)
 
 
-def test_the_sum_in_the_blend_has_the_hub_prior_of_ensemble(monkeypatch):
+def test_the_sum_in_the_blend_has_a_hub_prior(monkeypatch):
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: True)
     star = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5))
     expression = star.expression
     found = infer(expression, rng=0, **FEW)
-    monkeypatch.setattr(hubs, "estimate_hub_power", lambda scores, given: 0.0)
+    monkeypatch.setattr(hubs, "estimate_hub_power", lambda scores: 0.0)
     without = infer(expression, rng=0, **FEW)
     assert not np.array_equal(found.scores, without.scores)
     assert np.array_equal(found.stability, without.stability)

@@ -37,7 +37,7 @@ def inferred(method, n_genes, **options):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param("combined", marks=pytest.mark.slow), "ensemble", "tvcs", "knock-outs", "pcc",
+        pytest.param("combined", marks=pytest.mark.slow), "tvcs", "knock-outs", "pcc",
         "spearman", "clr", "aracne", "mrnet", "pidc", "partial-correlation", "lagged-correlation",
         pytest.param("genie3", marks=pytest.mark.slow),
         pytest.param("dyngenie3", marks=pytest.mark.slow), "tigress",
@@ -50,7 +50,6 @@ def test_no_square_of_all_genes_is_made(method, monkeypatch):
     monkeypatch.setattr(partial_information, "MAX_THIRD_GENES", 20)  # an array of genes x these
     options = {
         "combined": {"resamples": 2, "calibrate": 0},
-        "ensemble": {"resamples": 2, "trees": 1},
         "tvcs": {"resamples": 2},
         "aracne": {"targets": ["G0005", "G0030"], "tolerance": 1.0},
         "mrnet": {"targets": ["G0005", "G0030"]},

@@ -143,7 +143,7 @@ def test_the_command_finds_names_in_every_list(table, tmp_path):
     out = table.drop(columns="Time").iloc[:3].set_axis(ENS, axis=1)
     out.insert(0, "gene", ["FOS", "WT", f"{ENS[3]}.7"])
     out.to_csv(tmp_path / "ko.tsv", sep="\t", index=False)
-    words = ["--method", "ensemble", "--option", "trees=4", "--option", "resamples=2"]
+    words = ["--calibrate", "off", "--option", "resamples=2"]
     for option, name in {
         "gene-names": "names.tsv", "regulators": "tfs.txt", "prior": "prior.tsv",
         "reference": "true.tsv", "knockouts": "ko.tsv",

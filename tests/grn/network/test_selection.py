@@ -1,7 +1,5 @@
 """Edges under caps, found among few of the pairs: just those of the projection of all pairs."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -104,27 +102,3 @@ def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():
             assert np.array_equal(
                 lean.select_under_caps(rules).selected, square.select_under_caps(rules).selected
             )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_of_many_sizes_is_selected_as_alone(monkeypatch, kind):
-    rng = np.random.default_rng(10 + KINDS.index(kind))
-    asked = []
-
-    def counted(pairs, rules, genes):
-        asked.append(rules.max_edges)
-        return select(pairs, rules, genes)
-
-    select = selection.select
-    monkeypatch.setattr(selection, "select", counted)
-    for _ in range(12):
-        network, rules = Network.of(GENES, scores_of(kind, rng)), rules_of(rng)
-        sizes = sorted({0, *rng.integers(0, 260, 8).tolist()})
-        asked.clear()
-        found = list(selection.select_each(network.pairs, rules, GENES, sizes))
-        if kind == "plain" and rules.max_out_degree is None:
-            assert asked == [sizes[-1]]
-        for size, flags in zip(sizes, found, strict=True):
-            alone = select(network.pairs, replace(rules, max_edges=size), GENES)
-            assert np.array_equal(flags, alone), (rules, size)
-    assert list(selection.select_each(network.pairs, rules, GENES, [])) == []

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from grn_tvcs import (
-    EdgeCount,
     Expression,
     Network,
     Rules,
@@ -20,7 +19,6 @@ from grn_tvcs import (
     simulate,
 )
 from grn_tvcs.network.provenance import Provenance
-from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.of_network import write_report
@@ -324,37 +322,3 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     )
     assert "Stability" not in html
     assert "stability" not in Page(html).data["edges"]
-
-
-@pytest.mark.parametrize(
-    ("count", "message"),
-    [
-        (
-            EdgeCount(7, 3, 9, (0, 3, 7, 9), (0, 0.02, 0.03, 0.031), (0.01, 0.02, 0, 0), 4),
-            "7 edges",
-        ),
-        (
-            EdgeCount(0, 0, 3, (0, 3, 7), (0.0, -0.2, -9.0), (0.0, 0.3, 2.0), 4),
-            "No number of edges",
-        ),
-        (EdgeCount(0, 0, 0, (0,), (0.0,), (0.0,), 2), "No number of edges"),
-    ],
-)
-def test_the_curve_of_held_out_series_is_drawn_inside_its_frame(expression, count, message):
-    network = infer(expression, rng=0, max_edges=count.n_edges, resamples=2)
-    html = render(
-        network,
-        Provenance(expression, Rules(max_edges=count.n_edges), "tvcs"),
-        source="x.tsv",
-        command="grn-tvcs infer x.tsv",
-        count=count,
-    )
-    text = " ".join(" ".join(Page(html).text).split())
-    assert message in text
-    assert f"{count.low} to {count.high} edges were within one standard error" in text
-    shown = curve(count)
-    for path in (shown["line"], shown["band"]):
-        points = np.array([part.split() for part in path.strip("MZ").split("L")], dtype=float)
-        assert (points >= 0).all()
-        assert (points <= [CURVE_WIDTH, CURVE_HEIGHT]).all()
-    assert [size for _, size in shown["ticks"]][-1] == count.sizes[-1]

@@ -98,7 +98,6 @@ def test_near_designs_share_a_key_and_far_ones_do_not():
         replace(SMALL, cells=10),
         replace(SMALL, start=RANDOM),
         replace(SMALL, hidden=0.2),
-        replace(SMALL, common=True),
     )
     keys = {rounded(design).key for design in (SMALL, *other)}
     assert len(keys) == 1 + len(other)

@@ -27,8 +27,6 @@ DESIGNS = {
     "hidden": replace(SERIES, hidden=0.4, knocked_out=1.0),
     "few candidates": replace(SERIES, n_regulators=2, hidden=0.3),
     "a part out": replace(SERIES, n_regulators=5, knocked_out=0.4, knocked_down=0.01),
-    "common variation": replace(SERIES, common=True, n_steady=4),
-    "common variation of cells": replace(SERIES, common=True, cells=5, interval=12.0),
     "a hidden part": replace(SERIES, n_regulators=5, hidden=0.3, knocked_down=0.6),
 }
 
