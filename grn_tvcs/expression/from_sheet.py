@@ -21,6 +21,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
     warn_of_same_genes,
+    warn_of_thousands,
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
@@ -134,6 +135,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
         refuse_cycles(path, sheet.cells(sample), values)
     warn_of_names(path, names)
     warn_of_same_genes(path, names, values)
+    warn_of_thousands(path, values)
     return genes, values, times, unit
 
 

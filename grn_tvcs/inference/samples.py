@@ -71,8 +71,9 @@ def unknowable(expression: Expression, method: str) -> str | None:
     """Describe the limits of steady-state samples for edges; None if there are series."""
     if expression.series:
         return None
+    pseudotime = option_words({"pseudotime": "FILE"})
     lag = (
-        "No sample has a time (a column Time, or --pseudotime FILE for single cells), so the order "
+        f"No sample has a time (a column Time, or {pseudotime} for single cells), so the order "
         "and lag of changes are unknown."
     )
     if METHODS[method].is_symmetric:

@@ -51,6 +51,12 @@ _UNIT = re.compile(
 _TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
 _MEAN = re.compile(r"(row[_. ]?)?(means?|averages?|avg)", re.IGNORECASE)
 _FORMS_OF_MEANS = ("{}", "{}_mean", "{}.mean", "{} mean", "mean_{}", "mean.{}", "mean {}")
+_COPY = re.compile(
+    r"(.+?)[\W_]+((?:biol?|tech)?[\W_]*(?:r|rep|repl|replicate|s|series|exp|run|donor)?[\W_]?[0-9]|[A-D])",
+    re.IGNORECASE,
+)  # a gene in one of some replicates
+THOUSAND = 1000.0
+FEWEST_COPIED = 3  # genes, of which none but replicates are numbered alike
 FEWEST_SPREADS = 2  # one pair of names may be two genes
 _COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
 
@@ -193,10 +199,53 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
             f"{joined(dates)}"
         )
     n_of = Counter(gene.lower() for gene in genes)
+    again = (re.fullmatch(r"(.+)\.[1-9]", gene) for gene in genes)
+    if copies := [one[0] for one in again if one is not None and one[1].lower() in n_of]:
+        warn_user(
+            f"{path}: {plural(len(copies), 'gene name is', 'gene names are')} another with a "
+            "number behind, as R and pandas write a name that comes twice, and counted as a gene "
+            f"of its own: {joined(copies)}"
+        )
+    _warn_of_copies(path, genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
         warn_user(
             f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
             f"different genes: {joined(twice)}"
+        )
+
+
+def _warn_of_copies(path: str, genes: Sequence[str]) -> None:
+    """Warn where all names are those of a few genes, each with the same ends, as of replicates."""
+    parts = [_COPY.fullmatch(gene) for gene in genes]
+    pairs = [(one[1], one[2]) for one in parts if one is not None]
+    stems, ends = ({pair[k] for pair in pairs} for k in (0, 1))
+    is_crossed = len(pairs) == len(genes) == len(stems) * len(ends)
+    if is_crossed and len(stems) >= FEWEST_COPIED and len(ends) > 1:
+        warn_user(
+            f"{path}: all names of genes are those of {len(stems)} genes with "
+            f"{joined(sorted(ends))} behind, as of replicates side by side, and count as different "
+            "genes: if they are replicates, put these below each other, with a column replicate"
+        )
+
+
+def warn_of_thousands(path: str, values: Values) -> None:
+    """Warn of whole numbers below 1000 beside others with three decimals, as 523 and 1.204 are.
+
+    A spreadsheet in German writes thousands so. Rounded levels have whole numbers by chance alone.
+    """
+    values = np.nan_to_num(values[:MOST_LOOKED_AT])
+    is_whole = values == np.rint(values)
+    parts, below = values[~is_whole], values[is_whole].max(initial=0)
+    thousandths = np.rint(1000 * parts)
+    if not np.allclose(thousandths, 1000 * parts, rtol=0, atol=1e-6):
+        return
+    are_thousands = (thousandths % 10 != 0).sum() > parts.size / 2 and parts.min(initial=1) >= 1
+    are_beside = (is_whole.any(axis=0) & ~is_whole.all(axis=0)).any()  # in one column
+    if are_thousands and are_beside and parts.max(initial=0) < below < THOUSAND:
+        warn_user(
+            f"{path}: whole numbers up to {below:g} stand beside numbers with "
+            f"three decimals, such as {parts[0]:g}: if the point separates thousands, "
+            "write them without it"
         )
 
 
@@ -333,14 +382,19 @@ def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
 
 
 def _of_decimals(values: Values, sign: Any) -> None:
-    """Find columns with other decimals than most genes, which one program wrote."""
+    """Find columns with other decimals than most genes, which one program wrote.
+
+    A column has more only where most of its cells do: means of probes stand in some cells alone.
+    """
     n = values.shape[1]
-    decimals = np.full(n, MOST_DECIMALS)
+    decimals, of_most = np.full((2, n), MOST_DECIMALS)  # of all cells of a column, of most of them
     for d in range(MOST_DECIMALS)[::-1]:
         with np.errstate(invalid="ignore"):
             is_round = np.isclose(np.round(values, d), values, rtol=1e-12, atol=1e-9)
-        decimals[(is_round | np.isnan(values)).all(axis=0)] = d
-    usual, n_usual = Counter(decimals.tolist()).most_common(1)[0]
+        share = (is_round | np.isnan(values)).mean(axis=0)
+        decimals[share == 1] = d
+        of_most[share >= USUAL] = d
+    usual, n_usual = Counter(of_most.tolist()).most_common(1)[0]
     if n_usual < USUAL * n:
         return
     # Programs that write so many digits in all give large numbers fewer decimals.
@@ -356,6 +410,7 @@ def _of_decimals(values: Values, sign: Any) -> None:
         is_part &= ~_are_means(values, is_part, usual)
         sign(is_part, ENOUGH, "fractions beside whole numbers")
         return
+    decimals = np.where(of_most > usual, of_most, np.minimum(decimals, usual))
     # By chance a gene has the last of so many decimals 0 in all samples.
     is_chance = (decimals < usual) & (n * 10.0 ** (-(usual - decimals) * len(values)) > CHANCE)
     n_values = np.array([np.unique(column).size for column in values.T])
