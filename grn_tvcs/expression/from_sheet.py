@@ -141,14 +141,14 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
     """Places and levels of the columns of numbers that are genes."""
-    sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
+    sheet, sample = roles.sheet, roles.place("sample")
     columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
-    if not has_time:
+    if "time" not in roles.kinds:
         if sheet.grid.may_hold_times:
             refuse_times(columns, values)
         if sample is not None:
             warn_of_times(sheet.path, sheet.cells(sample))
-    is_gene = genes_by_numbers(columns, values, has_time=has_time)
+    is_gene = genes_by_numbers(columns, values)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 
 

@@ -123,7 +123,7 @@ def refuse_spreads(columns: Names) -> None:
     )
 
 
-def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) -> Flags:
+def genes_by_numbers(columns: Names, values: Values) -> Flags:
     """Return which columns of numbers are genes; totals, counts of rows and replicates are none.
 
     Parameters
@@ -132,8 +132,6 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
         Their names.
     values
         Their numbers, NaN where one is missing; (samples, columns).
-    has_time
-        Whether another column is the time.
 
     Raises
     ------
@@ -143,7 +141,7 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
     is_gene = np.ones(len(columns.names), dtype=bool)
     for is_none, what in (
         (_replicates(columns.names, values), "number groups of samples"),
-        (_counts(columns, values, has_time=has_time), "count the samples"),
+        (_counts(columns, values), "count the samples"),
         (_totals(columns.names, values), "are sums or means of the others"),
     ):
         is_none &= columns.is_free & is_gene
@@ -179,16 +177,12 @@ def _replicates(names: Sequence[str], values: Values) -> Flags:
     return is_one
 
 
-def _counts(columns: Names, values: Values, *, has_time: bool) -> Flags:
-    """Return leading columns that count the samples; refuse those that may be times."""
+def _counts(columns: Names, values: Values) -> Flags:
+    """Return leading columns that count the samples."""
     is_one = np.zeros(len(columns.names), dtype=bool)
-    if len(values) < FEWEST_SAMPLES:
-        return is_one
-    for j, name in enumerate(columns.names[:2]):
-        is_one[j] = columns.is_free[j] and _is_count(values[:, j])
-        if is_one[j] and not (has_time or _COUNT.fullmatch(name)):
-            raise _may_be_time(columns, name, values[:, j])
-    return is_one
+    if len(values) >= FEWEST_SAMPLES:
+        is_one[:2] = [_is_count(column) for column in values.T[:2]]
+    return is_one & columns.is_free
 
 
 def warn_of_names(path: str, genes: Sequence[str]) -> None:
@@ -271,12 +265,15 @@ def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
 
 
 def refuse_times(columns: Names, values: Values) -> None:
-    """Refuse a first column that rises like a time in a table without times."""
-    name, column = columns.names[0], values[:, 0]
-    is_count = _COUNT.fullmatch(name) and _is_count(column)
-    fewest = FEWEST_NAMED if known.MAY_BE_TIME.fullmatch(name) else FEWEST_SAMPLES
-    if columns.is_free[0] and not is_count and rise_like_times(column.tolist(), fewest):
-        raise _may_be_time(columns, name, column)
+    """Refuse a first column that rises like a time, or a second one that counts, without times."""
+    for j, name in enumerate(columns.names[:2]):
+        column = values[:, j]
+        fewest = FEWEST_NAMED if known.MAY_BE_TIME.fullmatch(name) else FEWEST_SAMPLES
+        is_count = len(column) >= FEWEST_SAMPLES and _is_count(column)
+        may_be_time = is_count or (not j and rise_like_times(column.tolist(), fewest))
+        is_known = not columns.is_free[j] or (_COUNT.fullmatch(name) and _is_count(column))
+        if may_be_time and not is_known:
+            raise _may_be_time(columns, name, column)
 
 
 def _is_count(column: Values) -> bool:
