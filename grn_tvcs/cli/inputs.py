@@ -29,9 +29,8 @@ def read_inputs(given: InferOptions) -> Inference:
     layout = given.layout
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     rules = Rules(given.max_in_degree, out_caps, given.max_edges)
-    samples = layout.read_samples(given.expression)
-    data = layout.average_in_bins(samples)
-    bins = layout.bins or (None if data is samples else "auto")
+    data = layout.read(given.expression)
+    bins = layout.bins or (None if data.unbinned is None else "auto")
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
     steady = read_steady(given, data.genes)

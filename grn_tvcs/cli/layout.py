@@ -62,55 +62,36 @@ class Layout(Options):
         return self.genes_in_rows or self.pseudotime is not None
 
     def read(self, paths: list[Path], condition: str = "") -> Expression:
-        """Read the files, with the given scale and perturbation, and average cells in bins.
-
-        Warnings of the scale name the condition, if there is one.
-        """
+        """Read the files, of a condition if there are several; see `prepared`."""
         from grn_tvcs.expression.read import read
 
         self.wanted_bins()
         return self.prepared(read(paths, self), condition)
 
-    def prepared(self, data: Expression, condition: str) -> Expression:
-        """Return the expression with the given scale and perturbation, and cells in bins."""
-        from grn_tvcs.expression.user_warnings import warnings_of
+    def prepared(self, data: Expression, condition: str = "") -> Expression:
+        """Return the expression with the given scale and perturbation, and cells in bins.
 
-        if not condition:
-            return self.average_in_bins(self.scaled(data))
-        with warnings_of(condition):
-            return self.average_in_bins(self.scaled(data))
-
-    def read_samples(self, paths: list[Path]) -> Expression:
-        """Read the files, with the given scale and perturbation."""
-        from grn_tvcs.expression.read import read
-
-        return self.scaled(read(paths, self))
-
-    def scaled(self, data: Expression) -> Expression:
-        """Return the expression with the given scale, and the given perturbation if there is one.
+        Warnings name the condition, if there is one.
 
         Raises
         ------
         ValueError
             If the data have a column of perturbations themselves.
         """
-        from grn_tvcs.expression.scales import on_scale
-
-        data = on_scale(data, self.scale)
-        if self.perturbed_until is None:
-            return data
-        if data.perturbed is not None:
-            raise ValueError("give a column perturbed or --perturbed-until, not both")
-        return data.with_perturbation_until(self.perturbed_until)
-
-    def average_in_bins(self, data: Expression) -> Expression:
-        """Average cells in bins by the options; the same expression without them."""
         from grn_tvcs.expression.bins import OFF, average_in_bins
+        from grn_tvcs.expression.scales import on_scale
+        from grn_tvcs.expression.user_warnings import warnings_of
 
-        wanted = self.wanted_bins()
-        if wanted == OFF:
+        with warnings_of(condition):
+            data = on_scale(data, self.scale)
+        if self.perturbed_until is not None:
+            if data.perturbed is not None:
+                raise ValueError("give a column perturbed or --perturbed-until, not both")
+            data = data.with_perturbation_until(self.perturbed_until)
+        bins = self.wanted_bins()
+        if bins == OFF:
             return data
-        averaged = average_in_bins(data, wanted)
+        averaged = average_in_bins(data, bins)
         if averaged is not data:
             print_message(averaged.notes[-1])
         return averaged

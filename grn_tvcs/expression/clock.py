@@ -46,7 +46,9 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
     r"|(?:(?:time|timepoint|day|hour)[ _-]?|(?<=t=))([0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_OF_R = re.compile("X[0-9]")  # R lets no name of a column begin with a digit
+_OF_R = re.compile("[Xg][0-9]")  # R, and Seurat, let no name of a column begin with a digit
+# t0_rep1, T24.2: numbers behind a t are times if one is 0, and may number tumours if not
+_AFTER_T = re.compile(r"(?:.*[^A-Za-z0-9])?t[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE)
 _REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a name that is there
 MOST_REPEATS = 5  # .1 to .9 are tenths
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
@@ -249,11 +251,17 @@ def hold_times(names: Sequence[str]) -> bool:
     (True, False)
     >>> hold_times(["ctrl", "drug_1h", "drug_2h", "drug_4h"])
     True
+    >>> hold_times(["t0_a", "t2_a", "t4_a"]), hold_times(["T1_a", "T2_a", "T3_a"])
+    (True, False)
     """
     if all(_OF_R.match(name) for name in names):
         names = [name[1:] for name in names]
         if times_in_header(names):
             return True
+    after_t = [_AFTER_T.fullmatch(name) for name in names]
+    numbers = {one[1] for one in after_t if one is not None}
+    if None not in after_t and "0" in numbers and len(numbers) > 2:
+        return True
     found = [_INSIDE.search(name) for name in names]
     times = {one[1] or one[2] for one in found if one is not None}
     n_without = found.count(None)

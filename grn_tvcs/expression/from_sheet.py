@@ -21,6 +21,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
     warn_of_same_genes,
+    warn_of_thousands,
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
@@ -134,19 +135,20 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
         refuse_cycles(path, sheet.cells(sample), values)
     warn_of_names(path, names)
     warn_of_same_genes(path, names, values)
+    warn_of_thousands(path, values)
     return genes, values, times, unit
 
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
     """Places and levels of the columns of numbers that are genes."""
-    sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
+    sheet, sample = roles.sheet, roles.place("sample")
     columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
-    if not has_time:
+    if "time" not in roles.kinds:
         if sheet.grid.may_hold_times:
             refuse_times(columns, values)
         if sample is not None:
             warn_of_times(sheet.path, sheet.cells(sample))
-    is_gene = genes_by_numbers(columns, values, has_time=has_time)
+    is_gene = genes_by_numbers(columns, values)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 
 

@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge.samples import (
     refuse_unlike,
     samples_by_name,
 )
-from grn_tvcs.expression.missing_values import MARKS, are_words
+from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
@@ -189,7 +189,7 @@ def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
     """Refuse a row of words: it describes samples and is no gene."""
     for i in rows if len(sheet.columns) > 2 else ():
         name, *levels = sheet.row(i)
-        if not are_words(levels):
+        if not are_words(levels) or any(map(remedy_of, levels)):
             continue
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
         raise sheet.error(

@@ -3,8 +3,8 @@
 Every source becomes a sheet, with one of its samples beside it if there is one. The sheet is
 turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
 columns, which may be parted by one of them, and each part is an expression. No table is turned
-silently: an option declares genes in rows. Cells are averaged first, so they have a way of their
-own (`formats.cells`).
+silently: an option declares genes in rows. Cells are averaged first: their means are a sheet
+(`formats.cells`).
 """
 
 from __future__ import annotations

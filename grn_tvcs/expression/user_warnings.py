@@ -39,8 +39,8 @@ def reworded(reword: Callable[[str], str]) -> Iterator[None]:
 
 @contextmanager
 def warnings_of(name: str) -> Iterator[None]:
-    """Put the name of a condition before its warnings while the context lasts."""
-    with reworded(lambda message: f"{name}: {message}"):
+    """Put the name of a condition, if it has one, before its warnings while the context lasts."""
+    with reworded(lambda message: f"{name}: {message}" if name else message):
         yield
 
 

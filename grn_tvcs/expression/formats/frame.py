@@ -151,6 +151,8 @@ def _with_index(
     ]
     if not (from_index or has_time or has_samples):
         _check_index_of_times(index)
+        if index.nlevels == 1 and index.dtype.kind == "O" and "sample" not in lower:
+            return sheet.behind([Column("sample", -1, texts_of(index))])
     if has_samples and not from_index:
         names = (options.sample_column, "sample")
         place = next((p for n in names if n and (p := sheet.find(n)) is not None), None)

@@ -51,6 +51,12 @@ _UNIT = re.compile(
 _TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
 _MEAN = re.compile(r"(row[_. ]?)?(means?|averages?|avg)", re.IGNORECASE)
 _FORMS_OF_MEANS = ("{}", "{}_mean", "{}.mean", "{} mean", "mean_{}", "mean.{}", "mean {}")
+_COPY = re.compile(
+    r"(.+?)[\W_]+((?:biol?|tech)?[\W_]*(?:r|rep|repl|replicate|s|series|exp|run|donor)?[\W_]?[0-9]|[A-D])",
+    re.IGNORECASE,
+)  # a gene in one of some replicates
+THOUSAND = 1000.0
+FEWEST_COPIED = 3  # genes, of which none but replicates are numbered alike
 FEWEST_SPREADS = 2  # one pair of names may be two genes
 _COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
 
@@ -117,7 +123,7 @@ def refuse_spreads(columns: Names) -> None:
     )
 
 
-def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) -> Flags:
+def genes_by_numbers(columns: Names, values: Values) -> Flags:
     """Return which columns of numbers are genes; totals, counts of rows and replicates are none.
 
     Parameters
@@ -126,8 +132,6 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
         Their names.
     values
         Their numbers, NaN where one is missing; (samples, columns).
-    has_time
-        Whether another column is the time.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
     is_gene = np.ones(len(columns.names), dtype=bool)
     for is_none, what in (
         (_replicates(columns.names, values), "number groups of samples"),
-        (_counts(columns, values, has_time=has_time), "count the samples"),
+        (_counts(columns, values), "count the samples"),
         (_totals(columns.names, values), "are sums or means of the others"),
     ):
         is_none &= columns.is_free & is_gene
@@ -173,16 +177,12 @@ def _replicates(names: Sequence[str], values: Values) -> Flags:
     return is_one
 
 
-def _counts(columns: Names, values: Values, *, has_time: bool) -> Flags:
-    """Return leading columns that count the samples; refuse those that may be times."""
+def _counts(columns: Names, values: Values) -> Flags:
+    """Return leading columns that count the samples."""
     is_one = np.zeros(len(columns.names), dtype=bool)
-    if len(values) < FEWEST_SAMPLES:
-        return is_one
-    for j, name in enumerate(columns.names[:2]):
-        is_one[j] = columns.is_free[j] and _is_count(values[:, j])
-        if is_one[j] and not (has_time or _COUNT.fullmatch(name)):
-            raise _may_be_time(columns, name, values[:, j])
-    return is_one
+    if len(values) >= FEWEST_SAMPLES:
+        is_one[:2] = [_is_count(column) for column in values.T[:2]]
+    return is_one & columns.is_free
 
 
 def warn_of_names(path: str, genes: Sequence[str]) -> None:
@@ -193,10 +193,53 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
             f"{joined(dates)}"
         )
     n_of = Counter(gene.lower() for gene in genes)
+    again = (re.fullmatch(r"(.+)\.[1-9]", gene) for gene in genes)
+    if copies := [one[0] for one in again if one is not None and one[1].lower() in n_of]:
+        warn_user(
+            f"{path}: {plural(len(copies), 'gene name is', 'gene names are')} another with a "
+            "number behind, as R and pandas write a name that comes twice, and counted as a gene "
+            f"of its own: {joined(copies)}"
+        )
+    _warn_of_copies(path, genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
         warn_user(
             f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
             f"different genes: {joined(twice)}"
+        )
+
+
+def _warn_of_copies(path: str, genes: Sequence[str]) -> None:
+    """Warn where all names are those of a few genes, each with the same ends, as of replicates."""
+    parts = [_COPY.fullmatch(gene) for gene in genes]
+    pairs = [(one[1], one[2]) for one in parts if one is not None]
+    stems, ends = ({pair[k] for pair in pairs} for k in (0, 1))
+    is_crossed = len(pairs) == len(genes) == len(stems) * len(ends)
+    if is_crossed and len(stems) >= FEWEST_COPIED and len(ends) > 1:
+        warn_user(
+            f"{path}: all names of genes are those of {len(stems)} genes with "
+            f"{joined(sorted(ends))} behind, as of replicates side by side, and count as different "
+            "genes: if they are replicates, put these below each other, with a column replicate"
+        )
+
+
+def warn_of_thousands(path: str, values: Values) -> None:
+    """Warn of whole numbers below 1000 beside others with three decimals, as 523 and 1.204 are.
+
+    A spreadsheet in German writes thousands so. Rounded levels have whole numbers by chance alone.
+    """
+    values = np.nan_to_num(values[:MOST_LOOKED_AT])
+    is_whole = values == np.rint(values)
+    parts, below = values[~is_whole], values[is_whole].max(initial=0)
+    thousandths = np.rint(1000 * parts)
+    if not np.allclose(thousandths, 1000 * parts, rtol=0, atol=1e-6):
+        return
+    are_thousands = (thousandths % 10 != 0).sum() > parts.size / 2 and parts.min(initial=1) >= 1
+    are_beside = (is_whole.any(axis=0) & ~is_whole.all(axis=0)).any()  # in one column
+    if are_thousands and are_beside and parts.max(initial=0) < below < THOUSAND:
+        warn_user(
+            f"{path}: whole numbers up to {below:g} stand beside numbers with "
+            f"three decimals, such as {parts[0]:g}: if the point separates thousands, "
+            "write them without it"
         )
 
 
@@ -222,12 +265,15 @@ def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
 
 
 def refuse_times(columns: Names, values: Values) -> None:
-    """Refuse a first column that rises like a time in a table without times."""
-    name, column = columns.names[0], values[:, 0]
-    is_count = _COUNT.fullmatch(name) and _is_count(column)
-    fewest = FEWEST_NAMED if known.MAY_BE_TIME.fullmatch(name) else FEWEST_SAMPLES
-    if columns.is_free[0] and not is_count and rise_like_times(column.tolist(), fewest):
-        raise _may_be_time(columns, name, column)
+    """Refuse a first column that rises like a time, or a second one that counts, without times."""
+    for j, name in enumerate(columns.names[:2]):
+        column = values[:, j]
+        fewest = FEWEST_NAMED if known.MAY_BE_TIME.fullmatch(name) else FEWEST_SAMPLES
+        is_count = len(column) >= FEWEST_SAMPLES and _is_count(column)
+        may_be_time = is_count or (not j and rise_like_times(column.tolist(), fewest))
+        is_known = not columns.is_free[j] or (_COUNT.fullmatch(name) and _is_count(column))
+        if may_be_time and not is_known:
+            raise _may_be_time(columns, name, column)
 
 
 def _is_count(column: Values) -> bool:
@@ -333,14 +379,19 @@ def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
 
 
 def _of_decimals(values: Values, sign: Any) -> None:
-    """Find columns with other decimals than most genes, which one program wrote."""
+    """Find columns with other decimals than most genes, which one program wrote.
+
+    A column has more only where most of its cells do: means of probes stand in some cells alone.
+    """
     n = values.shape[1]
-    decimals = np.full(n, MOST_DECIMALS)
+    decimals, of_most = np.full((2, n), MOST_DECIMALS)  # of all cells of a column, of most of them
     for d in range(MOST_DECIMALS)[::-1]:
         with np.errstate(invalid="ignore"):
             is_round = np.isclose(np.round(values, d), values, rtol=1e-12, atol=1e-9)
-        decimals[(is_round | np.isnan(values)).all(axis=0)] = d
-    usual, n_usual = Counter(decimals.tolist()).most_common(1)[0]
+        share = (is_round | np.isnan(values)).mean(axis=0)
+        decimals[share == 1] = d
+        of_most[share >= USUAL] = d
+    usual, n_usual = Counter(of_most.tolist()).most_common(1)[0]
     if n_usual < USUAL * n:
         return
     # Programs that write so many digits in all give large numbers fewer decimals.
@@ -356,6 +407,7 @@ def _of_decimals(values: Values, sign: Any) -> None:
         is_part &= ~_are_means(values, is_part, usual)
         sign(is_part, ENOUGH, "fractions beside whole numbers")
         return
+    decimals = np.where(of_most > usual, of_most, np.minimum(decimals, usual))
     # By chance a gene has the last of so many decimals 0 in all samples.
     is_chance = (decimals < usual) & (n * 10.0 ** (-(usual - decimals) * len(values)) > CHANCE)
     n_values = np.array([np.unique(column).size for column in values.T])

@@ -53,7 +53,7 @@ SAMPLE = _any(r"(sample|cell|array|run)?[\W_]?(ids?|names?|accession)|samples|sa
 OF_CELLS = _any(r"(sample|cell|array|run)s?([\W_]?(ids?|names?|accession|barcodes?))?|barcodes?")
 # Names that may tell series apart, of which the table or the user has to say it.
 MAY_BE_SERIES = _any(
-    r"((bio|tech|biol|technical|biological)?[\W_]?rep(l|s|licates?)?|batch|donor|patient|subject"
+    r"((bio|tech|biol|technical|biological)?[\W_]*rep(l|s|licates?)?|batch|donor|patient|subject"
     r"|animal|mouse|plate|clone|run|experiment|treatment|group|genotype)[\W_]?(no|nr|id|name)?"
     r"|strain|tissue|line|cell[\W_]?line|colony|culture|flask|individual|medium|media|drug|treated"
     r"|controls?|infected|induced|stress(ed)?|starved|light|(is[\W_]?)?mutant"
@@ -129,6 +129,7 @@ ANNOTATION = _any(
 PLACES = _any(r"start|end|score|reverse|reference|locus|annotation")
 # Units of levels, behind the name of a sample or, as MaxQuant and cuffnorm write them, before it.
 _UNITS = r"(?:raw[_. -]?)?counts?|raw|tpm|fpkm|rpkm|cpm|rlog|vst|norm(?:alized)?(?:[_. -]counts?)?"
+_UNITS = rf"{_UNITS}|abundance|length"  # of tximport
 _BEFORE = r"lfq intensity|intensity|ibaq|reporter intensity(?: corrected)?|ms/ms count|peptides"
 _BEFORE = (
     rf"{_BEFORE}|unique peptides|razor \+ unique peptides|sequence coverage|identification type"

@@ -145,8 +145,9 @@ def warn_of_times(path: str, names: Sequence[str]) -> None:
     if hold_times(names):
         warn_user(
             f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
-            "samples are taken as in steady state; to have series, give "
-            f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate"
+            "samples are taken as in steady state; to have series, give times and replicates: "
+            f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate, or "
+            "columns time and replicate of obs"
         )
 
 

@@ -403,3 +403,77 @@ def test_few_values_are_at_most_three_and_one_of_three_samples(n_samples, n_valu
     again = odd_signs([f"G{k}" if k != 5 else "total reads of it" for k in range(60)], values)
     n_now = len(np.unique(values[:, 5]))
     assert ("few values" in again[5]) == (n_now <= 3 and n_now <= n_samples / 3)
+
+
+# ---- what people have beside the measured tables
+
+GENES_OF_COURSE = ("lexA", "recA", "umuD", "uvrA")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([f"{g}_rep{k}" for k in (1, 2) for g in GENES_OF_COURSE], "4 genes with rep1, rep2"),
+        ([f"{g}.{k}" for k in "AB" for g in GENES_OF_COURSE], "4 genes with A, B behind"),
+        (["lexA", "lexA.1", "recA", "umuD"], "1 gene name is another with a number behind"),
+        (["a_rep1", "a_rep2", "b_rep1", "b_rep3"], None),
+        (["hoxA1", "hoxA2", "hoxB1", "hoxB2", "hoxC1", "hoxC2"], None),
+        (["ZK1.1", "ZK1.2", "F3.1", "F3.2"], None),
+    ],
+)
+def test_one_gene_in_several_columns_is_pointed_out(names, message, rng, write, recwarn):
+    frame = pd.DataFrame(rng.normal(8, 1, (4, len(names))), columns=names)
+    Expression.of(write(frame.assign(Time=[0, 1, 2, 4]).to_csv(index=False)))
+    assert [message in str(w.message) for w in recwarn] == [True] * (message is not None)
+
+
+def test_a_gene_without_means_of_probes_is_as_good_as_one_with_some(rng):
+    values = np.round(rng.normal(10, 2, (18, 12)), 4)
+    values[4, 1:] = np.round(rng.normal(10, 2, 11), 9)  # a sample that is a mean of two
+    assert not odd_signs([f"g{k}" for k in range(12)], values)
+    values[:, 0] = np.round(values[:, 0], 1)
+    assert odd_signs([f"g{k}" for k in range(12)], values) == {0: ["other decimals"]}
+
+
+def test_points_that_may_separate_thousands_are_pointed_out(rng, write, recwarn):
+    counts = rng.integers(100, 20_000, (6, 8))
+    head = "\t".join(["Time", *"ABCDEFGH"])
+    rows = ["\t".join(f"{c:,}".replace(",", ".") for c in row) for row in counts.tolist()]
+    path = write("\n".join([head, *(f"{t}\t{row}" for t, row in enumerate(rows))]), "de.tsv")
+    Expression.of(path, keep=list("ABCDEFGH"))
+    assert ["if the point separates thousands" in str(w.message) for w in recwarn] == [True]
+    recwarn.clear()
+    levels = pd.DataFrame(np.round(rng.lognormal(6, 1, (6, 8)), 3), columns=list("ABCDEFGH"))
+    Expression.of(write(levels.assign(Time=range(6)).to_csv(index=False)))
+    assert not recwarn
+
+
+def test_abundances_beside_counts_and_lengths_are_refused(rng, write):
+    names = [f"{unit}.s{k}" for unit in ("abundance", "counts", "length") for k in range(3)]
+    table = pd.DataFrame(rng.random((5, 9)), columns=names, index=[f"g{k}" for k in range(5)])
+    message, ways = refused(write(table.to_csv()), genes_in_rows=True)
+    assert "abundance, counts, length stand side by side" in message
+    assert {"ignore": ("counts.*", "length.*")} in ways
+
+
+def test_cells_with_errors_are_no_words(write):
+    path = write("gene,0h,2h\nlexA,1.2 ± 0.1,3.4 ± 0.2\nrecA,2.2 ± 0.1,1.4 ± 0.2\n")
+    message, _ = refused(path, genes_in_rows=True)
+    assert "a level is one number alone, without a unit, an error or a limit" in message
+
+
+@pytest.mark.parametrize("names", [["t0_a", "t2_a", "t4_a"], ["g0h_a", "g2h_a", "g4h_a"]])
+def test_an_index_that_holds_times_is_pointed_out(names, rng):
+    frame = pd.DataFrame(rng.random((3, 4)), columns=list(GENES_OF_COURSE), index=names)
+    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+        assert Expression.of(frame).n_steady == 3
+
+
+def test_an_anndata_the_other_way_round_is_refused(rng):
+    anndata = pytest.importorskip("anndata")
+    frame = pd.DataFrame(rng.random((4, 3)), columns=["0h_a", "2h_a", "4h_a"])
+    data = anndata.AnnData(frame.set_axis(list(GENES_OF_COURSE)))
+    with pytest.raises(ValueError, match=r"obs must hold samples, but seems to name genes.*data.T"):
+        Expression.of(data)
+    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+        assert Expression.of(data.T).n_steady == 3
