@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 3  # columns whose cells stay in memory: task, worker, label
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
+OF_TOOLS = "; crowd-tvcs import --format TOOL reads the JSON of an annotation tool"
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 EXPORTS = {  # a column by which the results of another tool are known, and its --format
     "assignmentid": "mturk",
@@ -94,7 +95,7 @@ def open_table(source: str | Path | pd.DataFrame) -> Table:
     """
     table = table_in(source)
     if JSON.match("".join("".join(row) for row in table.rows[:3])):
-        raise table.error(NO_JSON)
+        raise table.error(NO_JSON + OF_TOOLS)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")
     refuse_cells(table.path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()
@@ -139,6 +140,9 @@ def _header_hint(table: Table, columns: Sequence[Column]) -> str:
     if tools:
         return f"; crowd-tvcs import --format {tools[0]} reads such results"
     missing = [column for column in columns if not column.find(table.rows[0])]
+    parts = [name.rpartition(":")[2] for name in table.rows[0]]  # ASSIGNMENT:worker_id of Toloka
+    if any(column.find(parts) for column in missing):
+        return ""
     if ANSWER in missing and len(missing) > 1 and len(table.rows[0]) > len(columns):
         return (
             "; crowd-tvcs import --format wide reads a table with a column for every worker or task"

@@ -26,6 +26,7 @@ from crowd_tvcs.answers.values import (
     numeric_labels,
     truncated_numbers,
 )
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 
@@ -59,6 +60,7 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         If a label occurs once in gold, in no answer, and is one typo away from a label of answers;
         or if gold and answers have several labels each and none in common.
     """
+    classes = option_name("classes")
     for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1]):
         meant = (
             [] if name in used else [other for other in sorted(used) if is_likely_typo(name, other)]
@@ -66,7 +68,7 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         if meant:
             raise DataError(
                 f"class {quoted(name)} occurs once in gold and in no answer; did you mean "
-                f"{joined(meant, quoted)}? If not, keep it by naming all classes with --classes",
+                f"{joined(meant, quoted)}? If not, keep it by naming all classes with {classes}",
                 path=path,
                 line=line,
             )
@@ -79,12 +81,12 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         )  # fmt: skip
         raise DataError(
             f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
-            f"the same labels, or name all classes with --classes{alike}",
+            f"the same labels, or name all classes with {classes}{alike}",
             path=path,
         )
     out = [
         f"note: class {quoted(name)} occurs once in gold, in {path}:{line}; one task is too few to "
-        "estimate a class. If it is a mistake, correct it, or name the labels with --classes"
+        f"estimate a class. If it is a mistake, correct it, or name the labels with {classes}"
         for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
         if name in used
     ]
@@ -118,7 +120,7 @@ def warn_similar_labels(used: Collection[str]) -> list[str]:
     return [
         f"warning: answers have the labels {_and(names, used)}, which count as "
         f"{'two' if len(names) == 2 else len(names)} classes. If they are one, write them alike; "
-        "else name all with --classes"
+        f"else name all with {option_name('classes')}"
         for names in _groups(sort_classes(used), _normalized_label)
     ]
 
@@ -197,8 +199,8 @@ def warn_odd_labels(used: Collection[str]) -> list[str]:
         count = "counts as a class" if len(abstentions) == 1 else "count as classes"
         out.append(
             f"warning: {_and(abstentions, used)} {count} that a task may have; if there is no "
-            "answer, empty these cells and give --leave-out-missing; else name all labels with "
-            "--classes"
+            f"answer, empty these cells and give {option_name('leave_out_missing')}; else name all "
+            f"labels with {option_name('classes')}"
         )
     if len(used) <= MAX_NUMERIC_CLASSES:
         return out

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.values import IF_CLASS, describe_fault, find_label_faults, find_name_fault
+from crowd_tvcs.answers.values import describe_fault, find_label_faults, find_name_fault
 from tvcs_core.arguments import array_of, by_label, items_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.frames import is_frame
-
-IN_PYTHON = "if it is a class, name every class with classes="
 
 
 def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
@@ -75,8 +73,7 @@ def check_labels(kind: str, labels: Sequence[str]) -> None:
     """
     check_texts(kind, labels)
     for label, fault in find_label_faults(dict.fromkeys(labels)).items():
-        what = describe_fault(fault, label, "label", of_answers=False).replace(IF_CLASS, IN_PYTHON)
-        raise ValueError(f"{kind} {what}")
+        raise ValueError(f"{kind} {describe_fault(fault, label, 'label', of_answers=False)}")
 
 
 def check_classes(classes: Sequence[str]) -> None:

@@ -169,6 +169,20 @@ def check_limit_currency(path: Path, limit: float | None) -> None:
             raise table.error(f"{what}; give the money and all costs in one currency", row, at)
 
 
+def refuse_currencies(path: Path) -> None:
+    """Refuse costs in a currency, where they join others whose currency is not known."""
+    table = open_table(path)
+    for at in COST.find(table.rows[0]):
+        for row in range(1, len(table.rows)):
+            if found := CURRENCY.search(table.rows[row][at]):
+                raise table.error(
+                    "must be a number in the unit of the costs, as the campaign keeps no currency, "
+                    f"found {quoted(table.rows[row][at])}; leave out {found[0]}",
+                    row,
+                    at,
+                )
+
+
 def _check_currency(table: Table, row: int, column: int) -> None:
     """Check that a column has one currency.
 

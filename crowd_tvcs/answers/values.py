@@ -55,7 +55,6 @@ DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precisio
 MAX_NUMERIC_CLASSES = 20  # distinct numbers; if more, numbers with decimals are measurements
 MIN_CUT_ZEROS = 4  # zeros beyond `DIGITS`: by chance once in 10,000 numbers
 
-IF_CLASS = "if it is a class, name every class with --classes"
 AS_TEXT = (
     "take the table from before the spreadsheet, or open it there with this column as text "
     "(Excel: Data, From Text/CSV)"
@@ -203,7 +202,10 @@ def describe_fault(
     many = f" ({times} rows)" if times > 1 else ""
     leave_out = f"{option_name('leave_out_missing')} leaves such rows out and counts them"
     remedies = [leave_out] if of_answers and fault.is_missing else []
-    remedies.append(IF_CLASS if is_label and text else _REMEDIES[fault.kind, is_label])
+    if is_label and text:
+        remedies.append(f"if it is a class, name every class with {option_name('classes')}")
+    else:
+        remedies.append(_REMEDIES[fault.kind, is_label])
     if is_label and not fault.is_missing:
         remedies.insert(0, _REMEDIES[fault.kind, True])
     shared = {"missing": "would", "error": "would", "rounded": "may"}.get(fault.kind)

@@ -11,7 +11,7 @@ from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.campaign import Campaign
-    from crowd_tvcs.campaign.change.payout import Payout
+    from crowd_tvcs.campaign.change.payouts import Payout
     from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, Worker
     from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
     from crowd_tvcs.campaign.offers import NextTask
@@ -42,7 +42,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "campaign": "Campaign",
-        "change.payout": "Payout",
+        "change.payouts": "Payout",
         "entries": "AnswerRecord Round Task Worker",
         "leases": "SubmissionResult RejectedError",
         "offers": "NextTask",

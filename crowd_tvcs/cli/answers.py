@@ -148,6 +148,15 @@ def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) 
     return table
 
 
+def read_recorded(
+    answers: Path, gold: Path | None, classes: str | None, cleaning: Cleaning
+) -> tuple[Answers, Gold | None]:
+    """Read answers, with gold if there is any."""
+    if gold is None:
+        return read_alone(answers, classes, cleaning), None
+    return read_with_gold(answers, gold, classes, cleaning)
+
+
 def class_names(given: str | None) -> list[str] | None:
     """Split a list of labels at its commas."""
     return None if given is None else [name.strip() for name in given.split(",")]

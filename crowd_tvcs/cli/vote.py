@@ -17,8 +17,7 @@ from crowd_tvcs.cli.answers import (
     PerClass,
     print_dependence,
     print_skill,
-    read_alone,
-    read_with_gold,
+    read_recorded,
 )
 from crowd_tvcs.cli.recorded.scale import vote_by_scale
 from tvcs_core.arguments import Help
@@ -212,11 +211,7 @@ def _unchecked(votes: Votes) -> str:
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     from tvcs_core.files.input_size import refuse_cells
 
-    gold: Gold | None = None
-    if given.gold is None:
-        table = read_alone(given.answers, given.classes, given.cleaning)
-    else:
-        table, gold = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
+    table, gold = read_recorded(given.answers, given.gold, given.classes, given.cleaning)
     refuse_cells(
         given.answers, len(table.tasks), len(table.classes), BYTES_OF_A_VOTE,
         named=("tasks", "labels"), remedy="group texts or names into few classes",

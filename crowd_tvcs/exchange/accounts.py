@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crowd_tvcs.answers.values import describe_fault, find_name_fault
-from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_table
+from crowd_tvcs.answers.columns import (
+    Column,
+    find,
+    names_in,
+    open_table,
+    refuse_others,
+    rows_by_name,
+)
+
+COLUMNS = (Column("account"), Column("worker"))
 
 
 def read_accounts(path: str | Path) -> dict[str, str]:
@@ -20,20 +26,8 @@ def read_accounts(path: str | Path) -> dict[str, str]:
     DataError
         If a column or a cell is missing, or an account is repeated.
     """
-    table = read_table(path)
-    table.check_rectangle()
-    if sorted(table.rows[0]) != ["account", "worker"]:
-        raise table.error(
-            f"must have the columns account, worker; found {joined(table.rows[0])}", 0
-        )
-    at = [table.rows[0].index(name) for name in ("account", "worker")]
-    out: dict[str, str] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        account, worker = (unshield(row[j]) for j in at)
-        for kind, name, j in (("account", account, at[0]), ("worker", worker, at[1])):
-            if fault := find_name_fault(name):
-                raise table.error(describe_fault(fault, name, kind, of_answers=False), r, j)
-        if account in out:
-            raise table.error(f"account {quoted(account)} is there already; keep one row", r, at[0])
-        out[account] = worker
-    return out
+    table = open_table(path)
+    refuse_others(table, COLUMNS)
+    account, worker = find(table, COLUMNS)
+    workers = dict(names_in(table, worker, "worker"))
+    return {name: workers[row] for name, row in rows_by_name(table, account, "account").items()}

@@ -30,6 +30,7 @@ from crowd_tvcs.exchange.fields import (
     error_at,
     name_of,
 )
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 
@@ -312,5 +313,5 @@ class Collector:
 def _other_label(text: str, classes: Collection[str]) -> str:
     return (
         f"must be one of the classes {joined(sorted(classes), quoted)}, found {quoted(text)}; "
-        "--classes names what there may be"
+        f"{option_name('classes')} names what there may be"
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from crowd_tvcs.answers.columns import open_table
 from crowd_tvcs.exchange.fields import SourceLocation
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import unshield, write_csv
-from tvcs_core.files.tables import Table, read_table
+from tvcs_core.files.tables import Table
 
 _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[-+.\w]++"""
 # Possessive: a long cell that is no list is refused at its first bad character, without going back.
@@ -57,11 +58,8 @@ class Sheet:
 
 def read_sheet(path: str | Path) -> Sheet:
     """Read a table, refusing repeated column names and truncated rows."""
-    table = read_table(path)
-    table.check_rectangle()
+    table = open_table(path)
     header = tuple(unshield(cell) for cell in table.rows[0])
-    if header[0][:1] in ("{", "["):
-        raise table.error("must be a table, found JSON; export a CSV there, or check --format", 0)
     for j, name in enumerate(header):
         if header.count(name) > 1:
             raise table.error(

@@ -8,11 +8,10 @@ from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from crowd_tvcs.answers.times import to_iso
 from crowd_tvcs.answers.values import parse_money
 from crowd_tvcs.campaign import RejectedError, Worker
 from crowd_tvcs.campaign.desk import figures, tables
-from crowd_tvcs.campaign.desk.remarks import all_remarks
+from crowd_tvcs.campaign.desk.remarks import REMARK_COLUMNS, remark_rows
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_index, warn_of_speed
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
@@ -133,9 +132,7 @@ def router(served: Served) -> APIRouter:
             rows = tables.gold_answers(campaign.store)
             return csv_answer(what, ["task", "worker", "label"], rows)
         if what == "remarks":
-            found = all_remarks(campaign.store)
-            listed = [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]
-            return csv_answer(what, ["task", "worker", "kind", "text", "at"], listed)
+            return csv_answer(what, REMARK_COLUMNS, remark_rows(campaign.store))
         return served.page(
             "message.html.j2", 404, title="Not found", message="There is no such table."
         )

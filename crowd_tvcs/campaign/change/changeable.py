@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
-from crowd_tvcs.campaign.change.payout import Payout
+from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.settings import check_range, moment_of
@@ -109,8 +109,6 @@ class Changeable:
 
     def payouts(self) -> list[Payout]:
         """Return how much every worker has earned and was paid, by name."""
-        from crowd_tvcs.campaign.change.payouts import list_payouts
-
         with self.store.read() as (connection, settings):
             return list_payouts(connection, settings)
 
@@ -122,8 +120,6 @@ class Changeable:
         RejectedError
             If somebody recorded a payment since, so that people would be paid twice.
         """
-        from crowd_tvcs.campaign.change.payouts import record_payments
-
         given = items_of("payouts", payouts, "payouts")
         for one in given:
             if not isinstance(one, Payout):

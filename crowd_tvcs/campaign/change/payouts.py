@@ -3,16 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from crowd_tvcs.campaign.change.payout import Payout
 from crowd_tvcs.campaign.desk.person_ids import completion_code
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store.gold import RIGHT
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import payment, worker
+
+PAYOUT_COLUMNS = (
+    "worker", "answers", "gold_answers", "gold_right", "cost", "earned", "paid", "due", "code"
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Payout:
+    """The earnings of a worker, in the unit of the costs.
+
+    Attributes
+    ----------
+    worker
+        Name.
+    answers
+        Number of answers, those to gold among the tasks too.
+    gold, right
+        Answers to gold, and how many of them are right.
+    cost
+        Of one label.
+    earned, paid, due
+        Cost of the answers, sum of the recorded payments, and the difference, which is below 0 if
+        a paid answer was taken back.
+    code
+        Completion code of a worker who signed up, or ``""``.
+    """
+
+    worker: str
+    answers: int
+    gold: int
+    right: int
+    cost: float
+    earned: float
+    paid: float
+    due: float
+    code: str
+
+    @property
+    def row(self) -> list[Any]:
+        """Its cells in a table with the columns `PAYOUT_COLUMNS`."""
+        sums = (self.cost, self.earned, self.paid, self.due)
+        counts = (self.worker, self.answers, self.gold, self.right)
+        return [*counts, *(f"{value:.12g}" for value in sums), self.code]
 
 
 def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from crowd_tvcs.answers.times import to_iso
 from crowd_tvcs.campaign.desk.actions import write_audit
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store.schema import audit
@@ -13,6 +14,7 @@ from crowd_tvcs.campaign.store.store import Store
 
 SKIP, COMMENT, FLAG = "skip", "comment", "flag"
 KINDS = (SKIP, COMMENT, FLAG)
+REMARK_COLUMNS = ("task", "worker", "kind", "text", "at")
 MAX_REMARKS = 10
 """Most comments and flags of a worker on a task."""
 
@@ -54,3 +56,9 @@ def all_remarks(store: Store) -> list[Remark]:
     """Return all remarks, in the order of arrival."""
     with store.read() as (connection, _):
         return remarks_of(connection)[::-1]
+
+
+def remark_rows(store: Store) -> list[list[str]]:
+    """Return the cells of `REMARK_COLUMNS` of all remarks."""
+    found = all_remarks(store)
+    return [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]

@@ -73,6 +73,7 @@ def add(
 ) -> None:
     """Add workers, tasks, qualities or gold; issued pairs stay."""
     from crowd_tvcs.answers.quality import read_qualities
+    from crowd_tvcs.answers.rows import refuse_currencies
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
@@ -82,6 +83,8 @@ def add(
         raise ValueError(
             "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
         )
+    if workers:
+        refuse_currencies(workers)
     with open_campaign(store) as campaign:
         state = campaign.state()
         names = state.names

@@ -35,13 +35,10 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
 @stored
 def export_remarks(store: StoreName, out: OutFile = None) -> None:
     """Print workers' remarks on tasks: task, worker, kind (skip, comment or flag), text, at."""
-    from crowd_tvcs.answers.times import to_iso
-    from crowd_tvcs.campaign.desk.remarks import all_remarks
+    from crowd_tvcs.campaign.desk.remarks import REMARK_COLUMNS, remark_rows
 
     with open_campaign(store, out) as campaign:
-        found = all_remarks(campaign.store)
-    rows = [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]
-    write_rows(out, ["task", "worker", "kind", "text", "at"], rows)
+        write_rows(out, REMARK_COLUMNS, remark_rows(campaign.store))
 
 
 @stored

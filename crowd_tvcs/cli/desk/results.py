@@ -12,10 +12,6 @@ from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import plural
 
-PAYOUT_COLUMNS = (
-    "worker", "answers", "gold_answers", "gold_right", "cost", "earned", "paid", "due", "code"
-)  # fmt: skip
-
 
 @stored
 def settle(
@@ -52,17 +48,13 @@ def payout(
 
     Earned are the answers at the cost of a label, those to gold among the tasks too.
     """
+    from crowd_tvcs.campaign.change.payouts import PAYOUT_COLUMNS
+
     if mark_paid and out is None:
         raise ValueError("--mark-paid needs --out FILE, by which people are paid")
     with open_campaign(store, out) as campaign:
         found = campaign.payouts()
-        rows = [
-            [one.worker, one.answers, one.gold, one.right]
-            + [f"{value:.12g}" for value in (one.cost, one.earned, one.paid, one.due)]
-            + [one.code]
-            for one in found
-        ]
-        write_rows(out, list(PAYOUT_COLUMNS), rows)
+        write_rows(out, PAYOUT_COLUMNS, [one.row for one in found])
         due = sum(one.due for one in found if one.due > 0.0)
         people = plural(sum(one.due > 0.0 for one in found), "person", "people")
         print_message(f"{due:.12g} is due to {people}")

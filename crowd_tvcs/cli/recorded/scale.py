@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowd_tvcs.cli.answers import Cleaning, class_names, read_alone, read_with_gold
+from crowd_tvcs.cli.answers import Cleaning, class_names, read_recorded
 from tvcs_core.command.options import recorded
 from tvcs_core.command.results import OutOptions, results
 from tvcs_core.command.shell import print_message
@@ -13,7 +13,6 @@ from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answer_kinds.scale import ScaleVotes
-    from crowd_tvcs.answers.answers import Answers, Gold
 
 
 def vote_by_scale(
@@ -29,7 +28,7 @@ def vote_by_scale(
     )
 
     steps = check_scale(class_names(scale) or [])
-    table, known = _read(answers, gold, ",".join(steps), cleaning)
+    table, known = read_recorded(answers, gold, ",".join(steps), cleaning)
     votes = vote_on_scale(table, known, rng=seed)
     sentences = [votes.order.describe(), describe_claims(votes)]
     with results(
@@ -46,14 +45,6 @@ def vote_by_scale(
     for sentence in sentences:
         print_message(sentence)
     print_message(f"{plural(int((votes.label_of >= 0).sum()), 'label')}; written to {place.out}")
-
-
-def _read(
-    answers: Path, gold: Path | None, scale: str, cleaning: Cleaning
-) -> tuple[Answers, Gold | None]:
-    if gold is None:
-        return read_alone(answers, scale, cleaning), None
-    return read_with_gold(answers, gold, scale, cleaning)
 
 
 def _summary(votes: ScaleVotes, sentences: list[str]) -> dict[str, Any]:

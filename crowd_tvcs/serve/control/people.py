@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from crowd_tvcs.campaign.change.payout import Payout
+from crowd_tvcs.campaign.change.payouts import PAYOUT_COLUMNS, Payout
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.campaign.desk.worker_activity import WorkerActivity, list_worker_activity
 from crowd_tvcs.serve.control.accounts import ACT, PAY
@@ -14,7 +14,6 @@ from crowd_tvcs.serve.control.door import Door, csv_answer
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
 
-PAYOUT_COLUMNS = ("worker", "answers", "gold", "right", "cost", "earned", "paid", "due", "code")
 SHOWN: dict[str, Callable[[WorkerActivity], bool]] = {
     "all": lambda one: True,
     "with a task": lambda one: one.open > 0,
@@ -102,11 +101,4 @@ def add_people(routes: APIRouter, door: Door) -> None:
 
 
 def _table(found: list[Payout]) -> Response:
-    rows = [
-        [
-            f"{value:.12g}" if isinstance(value := getattr(one, name), float) else value
-            for name in PAYOUT_COLUMNS
-        ]
-        for one in found
-    ]
-    return csv_answer("payout", PAYOUT_COLUMNS, rows)
+    return csv_answer("payout", PAYOUT_COLUMNS, [one.row for one in found])

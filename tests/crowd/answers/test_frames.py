@@ -202,7 +202,9 @@ def test_tables_where_rows_or_arrays_belong_are_refused():
 def test_json_is_refused_as_no_table(tmp_path, text):
     path = tmp_path / "answers.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=r"must be a table .* row of column names, found JSON"):
+    with pytest.raises(
+        DataError, match=r"must be a table .* row of column names, found JSON; crowd-tvcs import"
+    ):
         open_table(path)
 
 

@@ -66,7 +66,7 @@ def test_what_programs_write_is_no_label_and_the_refusal_names_a_remedy_that_wor
         read_answers(path)
     message = str(caught.value)
     assert "a.csv:7, column 'label': must be one label, found " in message
-    assert "--classes" in message
+    assert "if it is a class, name every class with classes" in message
     classes = ["cat", "dog", cell]
     assert read_answers(path, classes=classes).size == 9  # the remedy: to name it as a class
     assert ("leave_out_missing" in message) == (kind in ("missing", "error"))
@@ -211,9 +211,9 @@ def test_every_table_judges_names_and_the_remedy_works(name, cell, tmp_path):
 
 @pytest.mark.parametrize("cell", [float("nan"), None, "", "nan", "#N/A", "cat|dog", '["cat"]'])
 def test_rows_in_python_are_judged_likewise(cell):
-    with pytest.raises((TypeError, ValueError), match=r"leave out rows|classes="):
+    with pytest.raises((TypeError, ValueError), match=r"leave out rows|with classes"):
         Answers.of(rows_with(cell))
-    with pytest.raises((TypeError, ValueError), match=r"leave out tasks|classes="):
+    with pytest.raises((TypeError, ValueError), match=r"leave out tasks|with classes"):
         Gold({"t1": "cat", "t2": cell})
     if isinstance(cell, str) and cell:
         assert Answers.of(rows_with(cell), classes=["cat", "dog", cell]).size == 9
@@ -382,6 +382,14 @@ def test_a_table_with_a_column_for_every_worker_or_task_is_sent_to_import(tmp_pa
     (tmp_path / "a.csv").write_text("task,worker,mark\n1,a,b\n")
     with pytest.raises(DataError, match=r"name one column label$"):
         read_answers(tmp_path / "a.csv")
+
+
+def test_columns_of_toloka_are_to_be_renamed(tmp_path):
+    (tmp_path / "a.tsv").write_text(
+        "INPUT:image\tOUTPUT:result\tASSIGNMENT:worker_id\tASSIGNMENT:status\n1\ta\tb\tOK\n"
+    )
+    with pytest.raises(DataError, match=r"name one column task$"):
+        read_answers(tmp_path / "a.tsv")
 
 
 def test_a_title_above_the_header_is_found_and_deleting_it_works(tmp_path):

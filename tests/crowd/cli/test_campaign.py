@@ -488,3 +488,25 @@ def test_names_of_workers_that_may_be_one_are_named_alone(folder):
         "init", "c.db", "--gold", "gold.csv", "--workers", "workers.csv", "--tasks", "tasks.csv"
     )
     assert "the workers 'Ann' and 'ann' count as 2" in done.stderr
+
+
+def test_gold_under_another_name_than_its_task_is_reported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("task\n001\n002\n003\n")
+    Path("w.csv").write_text("worker\nann\n")
+    Path("g.csv").write_text("task,label\n1,yes\n002,no\n")
+    said = run("init", "a.db", "--tasks", "t.csv", "--workers", "w.csv", "--gold", "g.csv").stderr
+    assert "1 of 3 tasks are gold" in said
+    assert "1 gold task not in t.csv, such as '1': shown to people as gold alone" in said
+    Path("g.csv").write_text("task,label\n001,yes\n002,no\n")
+    said = run("init", "b.db", "--tasks", "t.csv", "--workers", "w.csv", "--gold", "g.csv").stderr
+    assert "not in t.csv" not in said
+
+
+def test_costs_of_new_people_in_a_currency_are_refused(store):
+    Path("more.csv").write_text("worker,cost\nzoe,$0.05\n")
+    done = run("add", store, "--workers", "more.csv")
+    assert done.exit_code == 2
+    assert "more.csv:2" in done.stderr
+    Path("more.csv").write_text("worker,cost\nzoe,0.05\n")
+    assert run("add", store, "--workers", "more.csv").exit_code == 0

@@ -434,9 +434,9 @@ def test_a_table_of_tasks_must_have_all_that_are_assigned(task_table, tmp_path):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("account\na\n", "columns account, worker"),
+        ("account\na\n", "must have one column 'worker'"),
         ("account,worker\na,\n", "must be a name"),
-        ("account,worker\na,b\na,c\n", ":3, column 'account': account 'a' is there already"),
+        ("account,worker\na,b\na,c\n", ":3, column 'account': 'a' is there already, in line 2"),
     ],
 )
 def test_a_damaged_table_of_accounts_is_refused(text, what, tmp_path):

@@ -82,7 +82,7 @@ REFUSED = {
         studio(("ann", "cat")), {},
     ),
     "json as a table": (
-        "mturk", studio(("ann", "cat")), "must be a table, found JSON; export a CSV there, or che",
+        "mturk", studio(("ann", "cat")), "found JSON; crowd-tvcs import --format TOOL reads",
         HEAD + "H,A,W,Approved,t1,cat\n", {},
     ),
     "several selections of mturk": (
@@ -125,7 +125,7 @@ def test_every_refusal_names_what_to_do_and_that_works(name, tmp_path):
     path.write_text(before, encoding="utf-8")
     if message is None:
         message, asked = (
-            "must be one of the classes 'dog', found 'cat'; --classes",
+            "must be one of the classes 'dog', found 'cat'; classes names",
             {"classes": ["dog"]},
         )
     else:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.change.payout import Payout
+from crowd_tvcs.campaign.change.payouts import Payout
 
 WRONG = [
     *(None, True, False, -1, 0, 2.5, float("nan"), float("inf"), 10**30, 10**400, b"x", object()),
