@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted, unquoted
 from tvcs_core.files.tables import is_number
 
@@ -117,7 +118,7 @@ def warn_unused_classes(used: Collection[str], gold: Mapping[str, str]) -> list[
         )  # fmt: skip
         out.append(
             f"warning: {whose} the label {name!r}, which no answer has; it counts as a class. If "
-            "that is a mistake, mend it, or name the labels with --classes"
+            f"that is a mistake, mend it, or name the labels with {option_name('classes')}"
         )
     return out
 

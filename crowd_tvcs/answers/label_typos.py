@@ -26,6 +26,7 @@ from crowd_tvcs.answers.values import (
     numeric_labels,
     truncated_numbers,
 )
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 
@@ -66,7 +67,8 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         if meant:
             raise DataError(
                 f"class {quoted(name)} occurs once in gold and in no answer; did you mean "
-                f"{joined(meant, quoted)}? If not, keep it by naming all classes with --classes",
+                f"{joined(meant, quoted)}? If not, keep it by naming all classes "
+                f"with {option_name('classes')}",
                 path=path,
                 line=line,
             )
@@ -79,12 +81,13 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         )  # fmt: skip
         raise DataError(
             f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
-            f"the same labels, or name all classes with --classes{alike}",
+            f"the same labels, or name all classes with {option_name('classes')}{alike}",
             path=path,
         )
     out = [
         f"note: class {quoted(name)} occurs once in gold, in {path}:{line}; one task is too few to "
-        "estimate a class. If it is a mistake, correct it, or name the labels with --classes"
+        "estimate a class. If it is a mistake, correct it, or name the labels with "
+        f"{option_name('classes')}"
         for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
         if name in used
     ]
@@ -118,7 +121,7 @@ def warn_similar_labels(used: Collection[str]) -> list[str]:
     return [
         f"warning: answers have the labels {_and(names, used)}, which count as "
         f"{'two' if len(names) == 2 else len(names)} classes. If they are one, write them alike; "
-        "else name all with --classes"
+        f"else name all with {option_name('classes')}"
         for names in _groups(sort_classes(used), _normalized_label)
     ]
 
