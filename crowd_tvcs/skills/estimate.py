@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from crowd_tvcs.answers.answers import (
     with_shared_classes,
 )
 from crowd_tvcs.answers.class_prevalence import class_counts
+from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.skills.beta_prior import PRIORS, prior_of
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
@@ -33,6 +35,21 @@ def checked_model(model: str) -> str:
     """Return a model, refusing one that is not in `MODELS`."""
     check_choice("model", model, MODELS)
     return model
+
+
+def answers_and_gold(
+    answers: Answers | str | Path | pd.DataFrame,
+    gold: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object],
+) -> tuple[Answers, Gold]:
+    """Return answers and gold with the classes of both; read tables, and review labels of gold."""
+    known = gold_of(gold)
+    table = answers_of(answers, known.classes)
+    if known is not gold:
+        path = Path(gold) if isinstance(gold, str | Path) else Path("gold")
+        for doubt in review_labels(path, known, table.used_classes):
+            if doubt.startswith("warning: "):  # the others are notes
+                warnings.warn(doubt.removeprefix("warning: "), stacklevel=3)
+    return with_shared_classes(table, known), known
 
 
 def estimate_quality(
@@ -76,8 +93,8 @@ def estimate_quality(
     Raises
     ------
     ValueError
-        If no gold task is answered, but for the prior ``"usual-crowd"``; or an argument is out of
-        its range.
+        If no gold task is answered, but for the prior ``"usual-crowd"``; if a table is invalid, or
+        gold and answers have no label in common; or an argument is out of its range.
 
     Examples
     --------
@@ -86,14 +103,12 @@ def estimate_quality(
     >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
     ([2, 0], [0.8, 0.4])
     """
-    gold = gold_of(gold)
-    answers = answers_of(answers, gold.classes)
+    answers, gold = answers_and_gold(answers, gold)
     check_choice("prior", prior, PRIORS)
     checked_model(model)
     check_number("interval", interval)
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
-    answers = with_shared_classes(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
     known = truth != UNKNOWN
     if not known.any() and prior != "usual-crowd":

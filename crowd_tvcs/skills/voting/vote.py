@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from crowd_tvcs.answers.answers import Answers, Gold, answers_of, gold_of, with_shared_classes
+from crowd_tvcs.answers.answers import Answers, Gold, answers_of
 from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.estimate import answers_and_gold, estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill, reversed_doubt
 from crowd_tvcs.skills.voting.crowd_kit import USABLE, aggregate, check_usable
@@ -75,7 +75,8 @@ def vote(
     Warns
     -----
     UserWarning
-        Gold seems to be no random sample of the tasks, or its labels seem to be exchanged.
+        Gold seems to be no random sample of the tasks, its labels seem to be exchanged, or a label
+        may be a typo.
 
     Raises
     ------
@@ -93,12 +94,12 @@ def vote(
         if isinstance(method, str):
             check_usable(method)
         check_choice("method", method, METHODS)
-    known = None if gold is None else gold_of(gold)
-    answers = answers_of(answers, () if known is None else known.classes)
-    prior = in_order("prior", prior, answers.classes)
-    if known is None:
+    if gold is None:
+        answers = answers_of(answers)
+        prior = in_order("prior", prior, answers.classes)
         return _voted(answers, method, skill, prior, dependence)
-    answers = with_shared_classes(answers, known)
+    answers, known = answers_and_gold(answers, gold)
+    prior = in_order("prior", prior, answers.classes)
     if method in (None, "weighted"):
         votes = _by_gold(answers, known, skill, prior, dependence)
     else:

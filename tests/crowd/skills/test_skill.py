@@ -4,11 +4,12 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 from scipy.stats import beta as beta_distribution
 
-from crowd_tvcs import Plan, Quality, assign, expected_accuracy
+from crowd_tvcs import Plan, Quality, assign, expected_accuracy, vote
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.beta_prior import (
@@ -252,3 +253,17 @@ def test_the_prior_moves_all_means_together_as_its_draws_do(rng):
     shared = skill.shared
     assert np.sqrt((shared**2).sum(axis=1)) == approx(means.std(axis=0), rel=0.25, abs=0.003)
     assert math.sqrt(var_mean) == approx(math.sqrt(0.21 / 60 * (1 / 8 + 1 / 11)), rel=0.3)
+
+
+def test_labels_of_gold_in_a_table_are_reviewed_as_on_the_command_line():
+    """True and False were two classes beside 1 and 0, with a confidence of .99."""
+    answers = pd.DataFrame(
+        {"task": ["a", "a", "b", "b"], "worker": ["x", "y"] * 2, "label": [True, False, True, True]}
+    )
+    for function in (estimate_quality, vote):
+        with pytest.raises(ValueError, match="gold and answers have no label in common"):
+            function(answers, gold={"a": 1, "b": 0})
+        with pytest.warns(UserWarning, match="^only gold task 'b' has the label 'maybe'"):
+            function(answers, gold={"a": True, "b": "maybe"})
+    named = Gold({"a": "1", "b": "0"}, ["0", "1", "True", "False"])
+    assert estimate_quality(answers, named).classes == ("0", "1", "False", "True")
