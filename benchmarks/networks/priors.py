@@ -32,7 +32,7 @@ KINDS = ("flat", "mid", "hub")
 SIZES = (10, 30, 100)
 # What wrong edges are, and how many: there are not enough to turn around for three in four.
 FAULTS = {"anywhere": (1.0, 0.75, 0.5, 0.25, 0.0), "turned around": (1.0, 0.5)}
-TIMES = re.compile(r"are ([\d.]+) times")  # in the notes of a network
+TIMES = re.compile(r"has ([\d.]+) times")  # in the notes of a network
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,8 @@ def _agreed_signs(
     activates, represses = (np.bincount(edge, signs == sign) > 0 for sign in (1, -1))
     genes, both = found.genes, numbers[activates & represses]
     names = [f"{genes[k // len(genes)]} -> {genes[k % len(genes)]}" for k in both.tolist()]
-    remark = f"{plural(both.size, 'edge has', 'edges have')} both signs, so none: {joined(names)}"
+    have = plural(both.size, "edge has", "edges have")
+    remark = f"{have} both signs, so no sign counts: {joined(names)}"
     agreed = activates.astype(np.int64) - represses
     return agreed[edge], [remark] if names else []
 

@@ -159,7 +159,7 @@ def _scripts(
     own = (_package_text("scripts", f"{name}.js") for name in SCRIPTS)
     scripts = [licence + "".join(vendored), "".join(own)]
     return {
-        "data": known | time_courses(expression, network.genes, genes),
+        "data": known | time_courses(expression, network, genes),
         "scripts": scripts,
         "hashes": [_hash(script) for script in scripts],
     }

@@ -1,4 +1,4 @@
-"""Time courses for the scripts of a report: levels, two letters per value."""
+"""Time courses for the scripts of a report: levels and predictions, two letters per value."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.network import Network
+from grn_tvcs.report.held_out import HeldOut, predicted
 
 # Sizes that keep a page below some megabytes (`python -m benchmarks.speed.network_report`).
 MAX_SERIES = 60
 MAX_POINTS = 200  # per series
 MAX_SAMPLES = 2_400  # in all
-MAX_VALUES = 900_000  # levels, two bytes each
+MAX_VALUES = 900_000  # levels and predictions, two bytes each
 REST = "steady-state samples, by number"
 DIGITS = 7  # significant digits of times and bounds
 LETTERS = np.frombuffer(
@@ -28,24 +30,26 @@ Rows = NDArray[np.int64]
 Levels = NDArray[np.float64]
 
 
-def time_courses(
-    expression: Expression, nodes: Sequence[str], genes: Sequence[str]
-) -> dict[str, Any]:
-    """Return the time courses of as many of `genes` as a page holds.
+def time_courses(expression: Expression, network: Network, genes: Sequence[str]) -> dict[str, Any]:
+    """Return the time courses of as many of `genes` as a page holds, with predictions.
 
     The first `MAX_SERIES` series are shown, with evenly spaced samples, `MAX_SAMPLES` in all.
-    Steady-state samples are last, by number. A profile is (index of the gene among `nodes`,
-    lowest, highest, levels), with levels in 4094 steps from lowest to highest.
+    Steady-state samples are last, by number. A profile is (index of the gene in the network,
+    lowest, highest, levels, predictions, gain), with levels in 4094 steps from lowest to highest.
     """
     shown = _shown(expression)
     rows = np.concatenate([part for _, part in shown])
     column = {gene: j for j, gene in enumerate(expression.genes)}
-    kept = [gene for gene in genes if gene in column][: MAX_VALUES // max(rows.size, 1)]
-    number = {gene: k for k, gene in enumerate(nodes)}
+    kept = [gene for gene in genes if gene in column][: MAX_VALUES // (2 * max(rows.size, 1))]
+    held_out = predicted(expression, network, [column[gene] for gene in kept])
+    number = {gene: k for k, gene in enumerate(network.genes)}
     return {
         "series": [_series(expression, name, part) for name, part in shown],
-        "profiles": [[number[gene], *_profile(expression, column[gene], rows)] for gene in kept],
+        "profiles": [
+            [number[gene], *_profile(expression, held_out, column[gene], rows)] for gene in kept
+        ],
         "all_series": expression.n_series + bool(expression.n_steady),
+        "n_folds": 0 if held_out is None else held_out.n_folds,
         "unit": UNITS.get(expression.scale or "", "level in the unit of the table"),
         "time": "time in the unit of the table",
     }
@@ -74,14 +78,22 @@ def _series(expression: Expression, name: str, rows: Rows) -> dict[str, Any]:
     return series
 
 
-def _profile(expression: Expression, column: int, rows: Rows) -> tuple[float, float, str]:
-    """Return lowest, highest and all levels of a gene."""
+def _profile(
+    expression: Expression, held_out: HeldOut | None, column: int, rows: Rows
+) -> list[float | str | None]:
+    """Return lowest, highest, levels, predictions and gain of a gene."""
     values = expression.values[:, column]
     if expression.steady_values is not None:
         values = np.concatenate([values, expression.steady_values[:, column]])
-    levels = values[rows]
-    low, high = (float(f"{part(levels):.{DIGITS}g}") for part in (np.nanmin, np.nanmax))
-    return low, high, letters(levels, low, high)
+    levels, expected, gain = values[rows], np.empty(0), None
+    if held_out is not None and not np.isnan(held_out.levels[:, column]).all():
+        n_rest = np.full(expression.n_steady, np.nan)
+        expected = np.concatenate([held_out.levels[:, column], n_rest])[rows]
+        gain = held_out.gain[column]
+    both = np.concatenate([levels, expected])
+    low, high = (float(f"{part(both):.{DIGITS}g}") for part in (np.nanmin, np.nanmax))
+    shown_gain = None if gain is None or gain != gain else round(float(gain), 2)
+    return [low, high, *(letters(part, low, high) for part in (levels, expected)), shown_gain]
 
 
 def letters(values: Levels, low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-/* Time courses of one or two genes: axes and points. */
+/* Time courses of one or two genes: axes, points, and predictions of held-out steps. */
 (function (tvcs) {
   "use strict";
   const width = 300, height = 170, left = 46, below = 32, above = 22;
@@ -26,7 +26,7 @@
     return size && (size >= 1e5 || size < 1e-3) ? value.toExponential(0) : String(value);
   }
 
-  /* Draw one gene in a chart: axis, line with points. */
+  /* Draw one gene in a chart: axis, line with points, predictions. */
   function curve(svg, s, gene, kind, profile, x, right, isRight) {
     const span = profile.high - profile.low || 1;
     const y = (level) => above + (height - above - below) * (1 - (level - profile.low) / span);
@@ -50,6 +50,16 @@
         Number(levels[i].toPrecision(4))));
       svg.append(dot);
     });
+    if (profile.expected && profile.isPredicted) {
+      profile.expected[s].forEach((level, i) => {
+        if (level === null) return;
+        const cross = shape("path", { class: "expected",
+          d: `M${(x(times[i]) - 3).toFixed(1)} ${(y(level) - 3).toFixed(1)}l6 6m0-6l-6 6` });
+        cross.append(shape("title", {}, "predicted for " + times[i] + ": " +
+          Number(level.toPrecision(4))));
+        svg.append(cross);
+      });
+    }
   }
 
   /* One series; `genes` holds one or two of [gene, kind, profile]. */
@@ -86,9 +96,9 @@
 
   /* Charts of all series with their legend, or a sentence if there are none. */
   function courses(genes) {
-    const known = genes.map(([gene, kind]) => {
+    const known = genes.map(([gene, kind, isPredicted]) => {
       const profile = tvcs.profile(gene);
-      return profile && [gene, kind, profile];
+      return profile && [gene, kind, Object.assign(profile, { isPredicted: isPredicted })];
     });
     if (known.includes(null)) {
       return [tvcs.make("p", "The time courses of " + (genes.length > 1 ? "these genes" : "this gene") +
@@ -98,6 +108,11 @@
     known.forEach(([gene, kind], k) => key.append(tvcs.make("span", "", { class: "key " + kind }),
       tvcs.name(gene) + (known.length > 1 ? k ? " (right axis)" : " (left axis)" : "") + ": " +
       tvcs.data.unit + ". "));
+    if (known.some(([, , profile]) => profile.expected && profile.isPredicted)) {
+      key.append(tvcs.make("span", "×", { class: "cross" }), " predicted from the sample before by " +
+        "the selected regulators, with weights fitted to the other series (" +
+        tvcs.data.n_folds + " folds). ");
+    }
     if (tvcs.data.series.some((s) => s.perturbed && s.perturbed.includes(1))) {
       key.append("Shaded while perturbed. ");
     }

@@ -53,11 +53,14 @@ window.tvcs = (function () {
     });
   }
 
-  /* Levels of a gene by series; null if the page does not have them. */
+  /* Levels and predictions of a gene by series; null if the page does not have them. */
   function profile(gene) {
     if (!profiles.has(gene)) return null;
-    const [, low, high, levels] = profiles.get(gene);
-    return { low: low, high: high, levels: decoded(levels, low, high) };
+    const [, low, high, levels, expected, gain] = profiles.get(gene);
+    return {
+      low: low, high: high, gain: gain, levels: decoded(levels, low, high),
+      expected: expected ? decoded(expected, low, high) : null,
+    };
   }
 
   function make(tag, text, attributes) {

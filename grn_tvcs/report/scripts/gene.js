@@ -68,13 +68,24 @@
       ...count ? [part] : []];
   }
 
+  /* How well the held-out steps of a gene are predicted. */
+  function predictions(gene) {
+    const profile = tvcs.profile(gene);
+    if (!profile || profile.gain === null) return [];
+    const percent = Math.round(100 * profile.gain);
+    return [make("p", percent > 0
+      ? "In held-out series, its regulators remove " + percent +
+        " % of the squared error of a prediction by its own level alone."
+      : "In held-out series, its regulators predict it no better than its own level alone.")];
+  }
+
   function showGene(gene) {
     const heading = open(tvcs.name(gene), tvcs.regulators[gene] + " regulators and " +
       tvcs.targets[gene] + " targets inside the caps.");
     const directed = (found) => found.filter((k) => !tvcs.isUndirected(k));
     const either = [...tvcs.out[gene], ...tvcs.into[gene]].filter(tvcs.isUndirected);
     const other = new Map(either.map((k) => [k, edges.from[k] === gene ? edges.to[k] : edges.from[k]]));
-    box.append(...tvcs.courses([[gene, "from"]]),
+    box.append(...predictions(gene), ...tvcs.courses([[gene, "from", true]]),
       ...table("regulators", directed(tvcs.into[gene]), (k) => edges.from[k]),
       ...table("targets", directed(tvcs.out[gene]), (k) => edges.to[k]),
       ...either.length ? table("partners", either, (k) => other.get(k)) : []);
@@ -87,7 +98,7 @@
     const heading = open(tvcs.describe(k), text[0].toUpperCase() + text.slice(1) + ".");
     const links = make("p", "Pages of ");
     links.append(tvcs.link(edges.from[k]), " and ", tvcs.link(edges.to[k]), ".");
-    box.append(links, ...tvcs.courses([[edges.from[k], "from"], [edges.to[k], "to"]]));
+    box.append(links, ...tvcs.courses([[edges.from[k], "from", false], [edges.to[k], "to", true]]));
     tvcs.graph.mark([edges.from[k], edges.to[k]], [k]);
     return heading;
   }

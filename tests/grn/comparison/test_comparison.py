@@ -10,7 +10,14 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from grn_tvcs import Expression, compare, compare_all, read_conditions, write_expression
+from grn_tvcs import (
+    Expression,
+    compare,
+    compare_all,
+    read_conditions,
+    simulate,
+    write_expression,
+)
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
@@ -419,3 +426,14 @@ def test_a_doubtful_scale_names_its_condition(conditions, tmp_path):
         compare(*map(Expression.of, tables), names=("wt", "cold"), permutations=40)
     starts = [str(one.message).partition(" are taken")[0] for one in caught]
     assert starts == ["wt: values", "cold: values"]
+
+
+@pytest.mark.filterwarnings("always")
+def test_regulators_are_matched_and_unknown_ones_named(rng):
+    made = simulate(6, 8, 8, series_only=True, rng=2).expression
+    number = np.array([int(name) for name in made.series])
+    a, b = made.part(number <= 4), made.part(number > 4)
+    with pytest.warns(UserWarning, match="1 of 2 regulators are no genes: zz"):
+        assert compare(a, b, regulators=["zz", "G1"], permutations=40, rng=0).regulators == ("G1",)
+    with pytest.warns(UserWarning, match="g1 is G1"):
+        assert compare(a, b, regulators=["g1"], permutations=40, rng=0).regulators == ("G1",)

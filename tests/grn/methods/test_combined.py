@@ -169,7 +169,7 @@ def test_without_calibration_there_is_no_chance_where_the_design_is_not_known(ma
     expression = made.expression.part(np.array([int(s) <= 3 for s in made.expression.series]))
     found = infer(expression, rng=0, resamples=12, calibrate=0)
     assert found.confidence is None
-    assert "--calibrate off" in found.verdict.describe()
+    assert "calibrate='off'" in found.verdict.describe()
 
 
 def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
@@ -181,7 +181,7 @@ def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
     assert infer(made.expression, rng=0, calibrate=0).confidence is not None
     few = infer(made.expression, rng=0, calibrate=0, resamples=3)
     assert few.confidence is None
-    assert "--calibrate off" in few.verdict.describe()
+    assert "calibrate='off'" in few.verdict.describe()
     asked = []
 
     def load_or_calibrate(*given, resamples, **more):

@@ -34,7 +34,7 @@ CHANGED = SteadyStates(np.ones((2, 5)), ("", "A"), np.array([False, True]), GENE
             silence.TOO_COEXPRESSED,
             walks(2),
             None,
-            "likely regulators (--knockouts",
+            "likely regulators (read_steady_states(knockouts",
         ),
         (silence.TOO_COEXPRESSED, walks(2), CHANGED, "Knock-outs of further regulators would"),
         (
@@ -43,9 +43,9 @@ CHANGED = SteadyStates(np.ones((2, 5)), ("", "A"), np.array([False, True]), GENE
             None,
             "Time series of the same genes (a table",
         ),
-        (silence.TOO_COEXPRESSED, REST, None, "are not levels, as was guessed, give --scale"),
+        (silence.TOO_COEXPRESSED, REST, None, "are not levels, as was guessed, give scale."),
         (silence.ONE_DIRECTION, walks(2), None, "Series under other perturbations, or knock-outs"),
-        (silence.NOT_CALIBRATED, walks(2), None, "Without --calibrate off"),
+        (silence.NOT_CALIBRATED, walks(2), None, "Without calibrate='off'"),
     ],
 )
 def test_what_would_help_depends_on_the_reason_and_on_what_is_there(why, data, steady, helps):

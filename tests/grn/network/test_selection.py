@@ -1,6 +1,7 @@
 """Edges under caps, found among few of the pairs: just those of the projection of all pairs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from grn_tvcs import Network, Rules
@@ -102,3 +103,18 @@ def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():
             assert np.array_equal(
                 lean.select_under_caps(rules).selected, square.select_under_caps(rules).selected
             )
+
+
+def test_a_selection_by_anything_but_rules_or_a_number_is_refused(tmp_path):
+    network = Network.of(("A", "B"), [[0, 1], [0.5, 0]])
+    with pytest.raises(TypeError, match="rules must be a Rules, found dict"):
+        network.select_under_caps({"max_edges": 1})
+    with pytest.raises(TypeError, match=r"n_edges must be an integer, found 1\.5"):
+        network.select_top(1.5)
+    with pytest.raises(TypeError, match="read_genes reads a file of them"):
+        Rules(regulators="tfs.txt")
+    with pytest.raises(TypeError, match="give one column of it"):
+        Rules(regulators=pd.DataFrame({"TF": ["A"]}))
+    with pytest.raises(ValueError, match="found an empty list"):
+        Rules(targets=[])
+    assert Rules(max_out_degree=pd.Series({"A": 0})) == Rules(max_out_degree={"A": 0})

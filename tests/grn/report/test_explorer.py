@@ -1,15 +1,18 @@
-"""What the scripts of a report are told: edges as columns, truth, time courses."""
+"""What the scripts of a report are told: edges as columns, truth, time courses, predictions."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
+from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer
+from grn_tvcs.report.held_out import predicted
 from grn_tvcs.report.report import render
 from grn_tvcs.report.time_courses import LETTERS, MAX_SAMPLES, MAX_SERIES, MAX_VALUES, time_courses
 
@@ -105,6 +108,82 @@ def test_what_a_page_holds_of_large_data_is_bounded():
     assert result["series"][0]["times"][-1] == n_points - 1
     assert 0 < 2 * n_samples * len(result["profiles"]) <= MAX_VALUES
     assert result["profiles"][0][0] == 0
+
+
+def driven(n_series, noise, rng, perturbed=False):
+    """A is random; B follows A of the sample before; C is random."""
+    draw = np.random.default_rng(rng)
+    values, n = [], 12
+    for _ in range(n_series):
+        a, c = draw.normal(size=(2, n))
+        b = np.concatenate([[0.0], 2 * a[:-1]]) + noise * draw.normal(size=n)
+        values.append(np.column_stack([a, b, c]))
+    on = np.tile(np.arange(n) < 4, n_series) if perturbed else None
+    return Expression(
+        np.concatenate(values),
+        np.tile(np.arange(float(n)), n_series),
+        tuple(f"s{k}" for k in range(n_series) for _ in range(n)),
+        ("A", "B", "C"),
+        perturbed=on,
+        scale="log",
+    )
+
+
+@pytest.mark.parametrize("perturbed", [False, True])
+def test_a_true_regulator_predicts_held_out_steps_and_a_false_one_does_not(perturbed):
+    expression = driven(6, 0.1, 0, perturbed)
+    scores = np.zeros((3, 3))
+    scores[0, 1] = scores[0, 2] = 1.0
+    held_out = predicted(expression, Network.of(("A", "B", "C"), scores), [0, 1, 2])
+    assert held_out.n_folds == 6
+    # Weights are halved, so three quarters of the squared error go.
+    assert 0.6 < held_out.gain[1] < 0.8
+    assert held_out.gain[2] < 0.1
+    assert np.isnan(held_out.gain[0])
+    starts = expression.times == 0
+    assert np.isnan(held_out.levels[starts]).all()
+    assert not np.isnan(held_out.levels[~starts][:, 1:]).any()
+
+
+def test_a_prediction_does_not_know_the_series_that_is_held_out():
+    expression = driven(4, 0.3, 1)
+    scores = np.zeros((3, 3))
+    scores[0, 1] = 1.0
+    known = Network.of(("A", "B", "C"), scores)
+    before = predicted(expression, known, [1]).levels
+    changed = expression.values.copy()
+    last = np.array([name == "s3" for name in expression.series])
+    changed[np.flatnonzero(last)[-1], 1] += 5.0  # the last level of B, after which nothing comes
+    again = Expression(changed, expression.times, expression.series, expression.genes, scale="log")
+    after = predicted(again, known, [1]).levels
+    np.testing.assert_array_equal(after[last], before[last])
+    others = ~last & ~np.isnan(before[:, 1])
+    assert (after[others, 1] != before[others, 1]).all()
+
+
+def test_predictions_are_in_the_units_of_the_table_and_names_may_be_in_another_order():
+    logs = driven(5, 0.1, 2)
+    levels = Expression(np.exp(logs.values), logs.times, logs.series, logs.genes, scale="levels")
+    scores = np.zeros((4, 4))
+    scores[2, 1] = 1.0
+    known = Network.of(("unmeasured", "B", "A", "C"), scores)
+    found = predicted(levels, known, [1]).levels
+    # The same on the scale of the model, taken back by hand.
+    offset, largest = METHODS["tvcs"].options["log_offset"], levels.values.max(axis=0)
+    inner = replace(levels, values=np.log(levels.values / largest + offset), scale="log")
+    expected = np.exp(predicted(inner, known, [1]).levels) - offset
+    there = ~np.isnan(found)
+    assert there.sum() == 5 * 11
+    np.testing.assert_allclose(found[there], np.maximum(expected * largest, 0)[there], rtol=1e-9)
+
+
+def test_series_too_few_to_hold_one_out_have_no_prediction(monkeypatch):
+    short = Expression(np.eye(3) + 1, np.arange(3.0), ("a",) * 3, ("A", "B", "C"), scale="log")
+    known = Network.of(("A", "B", "C"), 1 - np.eye(3))
+    assert predicted(short, known, [0, 1]) is None
+    assert time_courses(short, known, ("A",))["n_folds"] == 0
+    monkeypatch.setattr("grn_tvcs.report.held_out.MAX_WORK", 1)
+    assert predicted(driven(4, 0.3, 1), known, [0, 1]) is None
 
 
 @pytest.mark.parametrize(("genes", "edges", "most"), [(30, 60, 1e6), (2000, 4000, 3e6)])
