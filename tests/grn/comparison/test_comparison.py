@@ -404,7 +404,7 @@ def test_arguments_that_compare_does_not_take_are_refused_with_the_right_one(
 ):
     with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
         compare(*conditions, **words)
-    with pytest.raises(TypeError, match=r"^b must be an Expression, or a DataFrame"):
+    with pytest.raises(TypeError, match=r"^b must be an Expression, a DataFrame"):
         compare(conditions[0], 3)
 
 
