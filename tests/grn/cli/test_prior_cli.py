@@ -7,7 +7,7 @@ import pytest
 from grn_tvcs import simulate, write_expression
 from tests.makers.commands import grn_tvcs
 
-FEW = ("--option", "resamples=4", "--option", "trees=4", "--scale", "levels")
+FEW = ("--option", "resamples=4", "--calibrate", "off", "--scale", "levels")
 
 
 @pytest.fixture(scope="module")
