@@ -149,7 +149,8 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         refuse_masked("V", V)
         array = np.asarray(V)
         if array.ndim == 0:
-            raise TypeError(f"V must be an array or a sparse matrix, found {type(V).__name__}")
+            found = type(V).__name__
+            raise TypeError(f"V must be an array of shape {constraint.shape}, found {found}")
         _check_shape(array.shape, constraint.shape)
         _check_type(array.dtype)
         V = values = np.ascontiguousarray(array, dtype=np.float64)

@@ -248,7 +248,7 @@ def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
         (np.ma.array(np.eye(2), mask=np.eye(2)), "V must have no masked values, found 2; fill"),
         (np.array([["a", "b"], ["c", "d"]]), "V must be real numbers, found <U1"),
         (np.array([[None, 1], [2, 3]]), "found object; convert them, as by V.astype"),
-        (None, "V must be an array or a sparse matrix, found NoneType"),
+        (None, r"V must be an array of shape \(2, 2\), found NoneType"),
         (sparse.csr_array(np.full((2, 2), np.nan)), r"V must be finite, found NaN at \[0, 0\]"),
         (sparse.coo_array([[0, 0], [0, np.nan]]), r"V must be finite, found NaN at \[1, 1\]"),
     ],
