@@ -466,3 +466,24 @@ def test_a_path_refuses_what_it_cannot_try(parameters, message, rng):
     X, y, _ = regression(rng)
     with pytest.raises(ValueError, match=message):
         TVCSRegressorCV(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("Estimator", [TVCSRegressor, TVCSRegressorCV, TVCSClassifier])
+def test_samples_in_another_order_than_those_of_x_are_refused(Estimator):
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(30, 4))), pd.Series(rng.integers(0, 2, 30))
+    with pytest.raises(ValueError, match=r"y has the index of X in another order.*y.loc\[X.index"):
+        Estimator().fit(X, y[::-1])
+    with pytest.raises(ValueError, match="sample_weight has the index of X in another order"):
+        Estimator().fit(X, y, pd.Series(np.ones(30))[::-1])
+    shuffled = rng.permutation(30)
+    Estimator().fit(X.iloc[shuffled], y.iloc[shuffled])
+    Estimator().fit(X, y.set_axis(range(100, 130)))
+
+
+def test_masked_samples_are_refused():
+    X = np.ma.masked_greater(np.random.default_rng(0).normal(size=(30, 4)), 1.0)
+    with pytest.raises(ValueError, match="X must have no masked values"):
+        TVCSRegressor().fit(X, np.zeros(30))
+    with pytest.raises(ValueError, match="X must have no masked values"):
+        TVCSRegressor().fit(X.data, np.arange(30.0)).predict(X)

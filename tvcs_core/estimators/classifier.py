@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import FLOATS, Single, sample_weights
+from tvcs_core.estimators.linear import FLOATS, Single, check_samples, sample_weights
 from tvcs_core.loss import Logistic, SquaredHinge
 
 LOSSES = {"logistic": Logistic, "squared_hinge": SquaredHinge}
@@ -79,6 +79,7 @@ class TVCSClassifier(ClassifierMixin, Single):
         ValueError, TypeError
             If X, y or the weights cannot be used, y holds one class, or a parameter is invalid.
         """
+        check_samples(X, y, sample_weight)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         weights = sample_weights(sample_weight, X.shape[0])
         try:

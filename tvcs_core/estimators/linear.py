@@ -20,6 +20,7 @@ from tvcs_core.arguments import check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
 from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of
+from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.linear import LinearLoss, weights_of
 from tvcs_core.problem import Problem
 from tvcs_core.solvers import Solution, solve
@@ -162,6 +163,7 @@ class Linear(BaseEstimator):
 
     def _predict(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
+        check_samples(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         return np.asarray(X @ self._coef + self._intercept)
 
@@ -225,6 +227,19 @@ def _is_shape(shape: Any) -> bool:
         and len(shape) == 2
         and all(isinstance(size, Integral) for size in shape)
     )
+
+
+def check_samples(X: Any, y: Any = None, sample_weight: Any = None) -> None:
+    """Refuse masked values, whose numbers scikit-learn reads, and samples in different orders."""
+    for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+        refuse_masked(name, values)
+        if not (hasattr(values, "iloc") and hasattr(X, "iloc")) or values.index.equals(X.index):
+            continue
+        if set(values.index) == set(X.index):
+            raise ValueError(
+                f"{name} has the index of X in another order; bring it into that order, "
+                f"as by {name}.loc[X.index], or pass {name}.to_numpy()"
+            )
 
 
 def sample_weights(sample_weight: ArrayLike | float | None, n: int) -> NDArray[np.float64] | None:

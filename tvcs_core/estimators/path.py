@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import validate_data
 
 from tvcs_core.estimators.groups import CapsByLabel
-from tvcs_core.estimators.linear import FLOATS, Linear, sample_weights
+from tvcs_core.estimators.linear import FLOATS, Linear, check_samples, sample_weights
 from tvcs_core.estimators.regressor import LOSSES
 from tvcs_core.estimators.scales import scaled_bounds
 from tvcs_core.loss.linear import LinearLoss
@@ -146,6 +146,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         ValueError, TypeError
             If X, y or the weights cannot be used, or a parameter is invalid.
         """
+        check_samples(X, y, sample_weight)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
         )

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import FLOATS, Single, sample_weights
+from tvcs_core.estimators.linear import FLOATS, Single, check_samples, sample_weights
 from tvcs_core.loss import Huber, LeastSquares
 
 LOSSES = {"squared": LeastSquares, "huber": Huber}
@@ -117,6 +117,7 @@ class TVCSRegressor(RegressorMixin, Single):
         ValueError, TypeError
             If X, y or the weights cannot be used, or a parameter is invalid.
         """
+        check_samples(X, y, sample_weight)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
         )

@@ -148,6 +148,9 @@ def enter(V: Any, constraint: TVCS) -> Entries:
     else:
         refuse_masked("V", V)
         array = np.asarray(V)
+        if array.ndim == 0:
+            found = type(V).__name__
+            raise TypeError(f"V must be an array of shape {constraint.shape}, found {found}")
         _check_shape(array.shape, constraint.shape)
         _check_type(array.dtype)
         V = values = np.ascontiguousarray(array, dtype=np.float64)
@@ -243,7 +246,8 @@ def _check_shape(found: tuple[int, ...], shape: tuple[int, ...]) -> None:
 
 def _check_type(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "buif":
-        raise TypeError(f"V must be real numbers, found {dtype}")
+        remedy = "; convert them, as by V.astype(float)" if dtype.kind == "O" else ""
+        raise TypeError(f"V must be real numbers, found {dtype}{remedy}")
 
 
 def _check_integers(array: NDArray[Any]) -> None:

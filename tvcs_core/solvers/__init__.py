@@ -175,7 +175,9 @@ def solve(
     W = np.zeros(problem.constraint.shape)
     if start is not None:
         if np.shape(start) != W.shape:
-            raise ValueError(f"start must have the shape {W.shape}, found {np.shape(start)}")
+            raise ValueError(
+                f"start must have the constraint's shape {W.shape}, found {np.shape(start)}"
+            )
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"

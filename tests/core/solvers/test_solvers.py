@@ -255,6 +255,8 @@ def test_stochastic_iht_of_few_samples_finds_the_planted_support():
 def test_a_better_start_is_kept_and_a_start_may_break_the_caps():
     problem, W = planted(LeastSquares, "matrix", noise=0.0)
     assert solve(problem, "iht", start=W).objective == approx(0.0, abs=1e-20)
+    with pytest.raises(ValueError, match="start must have the constraint's shape"):
+        solve(problem, "iht", start=np.ones(W.size + 1))
     crowded = solve(problem, "iht", start=np.ones(W.shape), max_iter=0)
     assert problem.constraint.is_feasible(crowded.support)
 

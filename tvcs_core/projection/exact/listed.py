@@ -201,8 +201,7 @@ class ListSearch:
         bits = int(np.bitwise_or.reduce(flow.gain[:, 0]))
         unit = bits & -bits if bits else 1
         price = total & -unit
-        # Lines with room in the end keep all that they have.
-        flow.price[self.caps > flow.load] = 0
+        flows.centre(flow, self.caps)
         of_rows = ((flow.price[: flow.rows, 0] + total) & -unit) - price
         of_cols = -(-flow.price[flow.rows :, 0] & -unit)
         if self.turned:

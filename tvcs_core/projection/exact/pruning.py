@@ -21,6 +21,7 @@ from tvcs_core.projection.kernels.records import Ints
 
 # 1 / the largest share of the entries that is worth a list, of a table and of a list.
 MIN_PRUNING_TABLE, MIN_PRUNING_LIST = 4, 2
+MIN_PRUNED = 2_500  # entries of a list, below which counting takes longer than it saves
 
 
 def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_] | None:
@@ -29,7 +30,7 @@ def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_]
     `per_row` and `per_col` are the numbers of nonzero candidates of open groups.
     """
     candidates, (row_caps, col_caps, _) = instance.candidates, instance.caps
-    if not candidates.dense and candidates.keys.any():
+    if not candidates.dense and (candidates.values.size <= MIN_PRUNED or candidates.keys.any()):
         return None
     needed = (
         most_needed(instance.capacity, row_caps, per_row, col_caps, per_col),

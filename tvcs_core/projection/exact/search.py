@@ -28,7 +28,7 @@ from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
     MAX_ONE_CALL,
     MAX_SMALL_UNIT_CAPS,
-    is_small,
+    is_small_table,
     keep_everything,
     keep_nothing,
     solve_small,
@@ -96,7 +96,7 @@ def solve(
     shape = (size,) if shape is None else shape
     n, m = caps.rows.size, caps.cols.size
     is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
-    if is_small(candidates, caps) and not is_ones:
+    if candidates.dense and is_small_table(n, m) and not is_ones:
         found = solve_small(candidates, caps, shape)
         if found is not None:
             return found

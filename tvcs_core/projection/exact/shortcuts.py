@@ -7,10 +7,10 @@ from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
-# Entries up to which one kernel call is no slower than all steps: of lists and of any table, of
-# tables without few lines, of those that no closed form solves, and with unit caps, since larger
-# ones are faster as assignments (measured by `python -m benchmarks.speed.families`).
-MAX_SMALL = small.MAX_SIMPLEX_ENTRIES
+# Entries up to which one kernel call is no slower than all steps: of any table, of tables without
+# few lines, of those that no closed form solves, and with unit caps: larger ones are faster as
+# assignments (measured by `python -m benchmarks.speed.families`).
+MAX_SMALL = 2_500
 MAX_SMALL_TABLE = 22_500
 MAX_ONE_CALL = 100_000
 MAX_SMALL_UNIT_CAPS = 50
@@ -21,31 +21,24 @@ def is_small_table(n: int, m: int) -> bool:
     return n * m <= (MAX_SMALL if has_few_lines(n, m) else MAX_SMALL_TABLE)
 
 
-def is_small(candidates: Candidates, caps: Counts) -> bool:
-    """Return whether the candidates are solved in one kernel call."""
-    if candidates.dense:
-        return is_small_table(caps.rows.size, caps.cols.size)
-    return candidates.values.size <= MAX_SMALL
-
-
 def solve_small(
     candidates: Candidates, caps: Counts, shape: tuple[int, ...]
 ) -> ExactSolution | None:
-    """Solve a small instance in one kernel call; None if that gives up."""
+    """Solve a small table in one kernel call; None if that gives up."""
     steps = grid_steps(candidates, caps)
     mask = np.zeros(candidates.values.size, bool)
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    price, factor, pivots = small.solve_small(candidates, caps, steps, mask, u, w)
-    if pivots < -1:
+    price, factor, status = small.solve_small(candidates, caps, steps, mask, u, w)
+    if status < -1:
         return None
-    if pivots < 0:
+    if status < 0:
         return keep_nothing(candidates, caps, shape)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))
     u *= unit
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return ExactSolution(mask.reshape(shape), u, w, price, {"path": "small", "pivots": pivots})
+    return ExactSolution(mask.reshape(shape), u, w, price, {"path": "small", "sent": status})
 
 
 def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:

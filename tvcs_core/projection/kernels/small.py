@@ -17,39 +17,22 @@ from tvcs_core.projection.kernels.gains import (
     MAX_SAFE_SIZE,
     MIN_RELATIVE_SIZE,
     MIN_SAFE_SIZE,
-    gain,
-    on_grid,
     without_vanishing,
 )
-from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order, put_in_place
+from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order
 from tvcs_core.projection.kernels.records import (
-    Arcs,
     Candidates,
     Counts,
     EntryList,
     Grid,
-    Lines,
     Prices,
     Side,
-    Tree,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
-from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
-from tvcs_core.projection.kernels.start import (
-    hang_full_rows,
-    lay_core,
-    lay_fixed_arcs,
-    settle,
-)
-from tvcs_core.projection.kernels.table import (
-    all_bits,
-    entry_costs,
-    list_open,
-    nudged_gains,
-    survey,
-)
+from tvcs_core.projection.kernels.simplex import terminals
+from tvcs_core.projection.kernels.table import list_open, nudged_gains, survey
 
-MAX_SIMPLEX_ENTRIES = 2_500  # of tables that the simplex solves if cost scaling fails
+MAX_FEW_NEEDED = 2_500  # entries of a list that is faster than a table of few lines (pruning)
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
 MAX_SPARSITY = 2  # entries of a table per open one, above which sweeps over a list are faster
 TRANSPOSED_ROWS = 16  # rows transposed together: two cache lines of each column
@@ -66,14 +49,20 @@ def first_guess(by_rows, by_cols, caps, total_size):
 
 
 @kernel
-def list_sides(listed, rows, cols, caps, u, w):
-    """Return the rows and columns of a list for sweeps that fill in u and w."""
-    n, m, size, none = u.size, w.size, listed.row.size, np.int64(0)
-    row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
-    in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
+def list_sides(candidates, caps, grid, size, u, w):
+    """Return the rows and columns of a list of the `size` open entries, as `table_sides` does."""
+    n, m, none = u.size, w.size, np.int64(0)
+    row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
+    listed = EntryList(row, col, np.empty(0, np.int64), gains)
+    list_open(candidates, caps, grid, 0.0, listed, row_start)
+    order, row_by_col = np.empty(size, np.int32), np.empty(size, np.int32)
+    gains_by_col = np.empty(size)
+    by_column(col, m, col_start, order)
+    in_order(order, row, gains, row_by_col, gains_by_col)
     return (
-        Side(rows.start, listed.col, listed.gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
-        Side(cols.start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
+        Side(row_start, col, gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
+        Side(col_start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
     )
 
 
@@ -126,172 +115,34 @@ def scale_of(candidates, caps):
 
 
 @kernel
-def move_likely_first(listed, kept, prices):
-    """Move the quarter of the entries with the smallest reduced costs first; return its size."""
-    row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
-    u, w, price = prices.rows, prices.cols, prices.total
-    size = row.size
-    slack, buffer = np.empty(size), np.empty(size)
-    for e in range(size):
-        slack[e] = -abs(gains[e] - u[row[e]] - w[col[e]] - price)
-        buffer[e] = slack[e]
-    put_in_place(buffer, size, size // 4)
-    limit = buffer[size // 4]
-    i = 0
-    for e in range(size):
-        if slack[e] >= limit:
-            row[i], row[e] = row[e], row[i]
-            col[i], col[e] = col[e], col[i]
-            position[i], position[e] = position[e], position[i]
-            gains[i], gains[e] = gains[e], gains[i]
-            kept[i], kept[e] = kept[e], kept[i]
-            i += 1
-    return i
-
-
-@kernel
-def list_lines(candidates, caps, grid, size):
-    """List the `size` open entries, and index the rows and columns of the list."""
-    n, m = caps.rows.size, caps.cols.size
-    listed = EntryList(
-        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size)
-    )
-    rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
-    cols = Lines(np.empty(m + 1, np.int64), np.empty(size, np.int32))
-    list_open(candidates, caps, grid, 0.0, listed, rows.start)
-    by_column(listed.col, m, cols.start, cols.order)
-    return listed, rows, cols
-
-
-@kernel
-def load_of(listed, kept, n, m):
-    """Return the loads of rows, columns and total."""
-    row_load, col_load, load = np.empty(n, np.int64), np.empty(m, np.int64), np.int64(0)
-    row_load[:], col_load[:] = 0, 0
-    for e in range(kept.size):
-        row_load[listed.row[e]] += kept[e]
-        col_load[listed.col[e]] += kept[e]
-        load += kept[e]
-    return Counts(row_load, col_load, load)
-
-
-@kernel
 def solve_small(candidates, caps, steps, mask, u, w):
-    """Fill in the support and the prices (in grid steps of scaled gains).
+    """Fill in the support of a table and the prices (in grid steps of scaled gains).
 
-    Returns (price of the total, scale of the values, pivots). Shortest paths solve tables of few
-    lines, cost scaling most others. The simplex solves the rest, and lists; all open nonzero
-    entries are its core, so its end is the proof. Nothing is filled in if pivots are -1 (no entry
-    may be kept) or -2 (cost scaling gave up on a table too large for the simplex).
+    Returns (price of the total, scale of the values, status). Shortest paths solve tables of few
+    lines, cost scaling the others. Nothing is filled in if the status is -1 (no entry may be kept)
+    or -2 (cost scaling gave up); otherwise it is the number of units sent.
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # a literal would be another type, and compile the callee again
     factor, size, fits = scale_of(candidates, caps)
     if factor == 0.0 or caps.total == 0:
         return 0.0, factor, -1
-    pi = np.empty((n + m + 2, 2), np.int64)
-    if candidates.dense and has_few_lines(n, m):
+    pi, support = np.empty((n + m + 2, 2), np.int64), mask.reshape((n, m))
+    if has_few_lines(n, m):
         grid = Grid(factor, steps, not yes)
-        sent, bits = solve_few(candidates, caps, grid, fits, mask.reshape((n, m)), pi)
+        sent, bits = solve_few(candidates, caps, grid, fits, support, pi)
         return read_prices(pi, bits, u, w), factor, sent
     # With equal gains first prices need the hash to tell entries apart.
-    has_ties = not candidates.dense or has_equal(candidates.values, m)
-    nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
-    most, bits, pivots = Counts(caps.rows, caps.cols, min(caps.total, fits)), np.int64(0), 0
-    if MAX_SPARSITY * size >= candidates.values.size and candidates.dense:
+    has_ties = has_equal(candidates.values, m) == yes
+    nudged, grid = Grid(factor, steps, has_ties), Grid(factor, steps, not yes)
+    most = Counts(caps.rows, caps.cols, min(caps.total, fits))
+    if MAX_SPARSITY * size >= candidates.values.size:
         by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
     else:
-        listed, rows, cols = list_lines(candidates, caps, nudged, size)
-        by_rows, by_cols = list_sides(listed, rows, cols, caps, u, w)
+        by_rows, by_cols = list_sides(candidates, caps, nudged, size, u, w)
     prices = Prices(u, w, first_guess(by_rows, by_cols, most, size))
-    if candidates.dense:
-        bits = send_directly(
-            candidates, caps, grid, prices, most.total, has_ties == yes, mask.reshape((n, m)), pi
-        )
-    if bits == 0 and candidates.dense and size > MAX_SIMPLEX_ENTRIES:
-        return 0.0, factor, -2
-    if bits == 0:
-        listed, rows, cols = list_lines(candidates, caps, nudged, size)
-        kept = np.empty(size, np.bool_)
-        settle(listed, rows, cols, prices, caps, kept)
-        near = move_likely_first(listed, kept, prices)
-        pivots = run_on_all(candidates, caps, grid, prices, listed, kept, near, pi)
-        for e in range(size):
-            mask[listed.position[e]] = kept[e]
-        bits = all_bits(candidates, caps, grid)
-        centre(candidates, caps, grid, mask, pi)
-    return read_prices(pi, bits, u, w), factor, pivots
-
-
-@kernel
-def centre(candidates, caps, grid, mask, pi):
-    """Move potentials of full rows and columns to the middle of their optimal interval.
-
-    At an end of the interval some gain equals its prices on the grid, and the rounded square may be
-    on their wrong side. The price of a full group that excludes nothing becomes 0.
-    """
-    values, start, columns = candidates.values, candidates.start, candidates.columns
-    n, m, far = caps.rows.size, caps.cols.size, np.int64(2**62)
-    source_node, sink_node = terminals(n, m)
-    source, sink = pi[source_node, 0], pi[sink_node, 0]
-    left, low, high = caps.cols.copy(), np.empty(m, np.int64), np.empty(m, np.int64)
-    low[:], high[:] = -far, far
-    for r in range(n):
-        if caps.rows[r] == 0:
-            continue
-        shift = start[r] if candidates.dense else 0
-        for turn in range(2):  # first the interval of the row, then those of its columns
-            least, most, room = -far, far, caps.rows[r]
-            for e in range(start[r], start[r + 1]):
-                c = np.int64(columns[e - shift])
-                if values[e] == 0.0 or caps.cols[c] == 0:
-                    continue
-                worth = on_grid(gain(values[e], grid.factor, candidates.squared), grid.steps)
-                if turn == 0 and mask[e]:
-                    most, room = min(most, worth + pi[n + c, 0]), room - 1
-                elif turn == 0:
-                    least = max(least, worth + pi[n + c, 0])
-                elif mask[e]:
-                    low[c], left[c] = max(low[c], pi[r, 0] - worth), left[c] - 1
-                else:
-                    high[c] = min(high[c], pi[r, 0] - worth)
-            if turn == 0 and room == 0:
-                pi[r, 0] = source if least < source else (least + most) >> 1
-    for c in range(m):
-        if left[c] == 0 and caps.cols[c] > 0:
-            pi[n + c, 0] = sink if high[c] > sink else (low[c] + high[c]) >> 1
-
-
-@kernel
-def run_on_all(candidates, caps, grid, prices, listed, kept, near, pi):
-    """Run the simplex from a feasible support to the optimum, and fill in its potentials.
-
-    The costs are pairs with the hash. Returns the number of pivots.
-    """
-    n, m, none = caps.rows.size, caps.cols.size, np.int64(0)
-    nodes, size = n + m + 2, kept.size
-    fixed = n + m + nodes
-    n_arcs = fixed + size
-    tail, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
-    flow, cap = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
-    cost, state = np.empty((n_arcs, 2), np.int64), np.empty(n_arcs, np.int8)
-    arcs, clock = Arcs(tail, head, cost, state, flow, cap), np.empty(3, np.int64)
-    clock[:] = 0
-    tree = Tree(np.empty((nodes, 6), np.int32), pi)
-    load = load_of(listed, kept, n, m)
-    lay_fixed_arcs(caps, load, prices, grid.steps, arcs, tree.links)
-    lay_core(listed, kept, none, fixed, n, arcs)
-    entry_costs(candidates, grid, listed, none, fixed, cost)
-    hang_full_rows(listed, kept, prices, fixed, arcs, tree.links)
-    price_tree(arcs, tree)
-    # Likely entries alone settle most of it cheaply; the run on all of them is the proof.
-    block = max(20, np.int64(0.7 * np.sqrt(fixed + near)))
-    for reach in (fixed + near, n_arcs):
-        while not run_simplex(arcs, reach, tree, clock, block, 10 * nodes, 1000 * nodes):
-            pass
-    for e in range(size):
-        kept[e] = flow[fixed + e] > 0
-    return clock[PIVOTS]
+    bits = send_directly(candidates, caps, grid, prices, most.total, has_ties, support, pi)
+    return read_prices(pi, bits, u, w), factor, 0 if bits != 0 else -2
 
 
 @kernel
@@ -341,15 +192,15 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
     if not is_safe or largest < MIN_SAFE_SIZE:
         return 0.0, -1.0, 0.0, 0.0, False
-    if values.size > MAX_SIMPLEX_ENTRIES and has_few_lines(u.size, w.size):
+    if values.size > MAX_FEW_NEEDED and has_few_lines(u.size, w.size):
         most = min(total, row_caps.sum(), col_caps.sum())
-        if most * min(u.size, w.size) < MAX_SIMPLEX_ENTRIES:
+        if most * min(u.size, w.size) < MAX_FEW_NEEDED:
             return 0.0, -1.0, 0.0, 0.0, False  # few entries are needed (exact/pruning.py)
     has_small, caps = least < largest * MIN_RELATIVE_SIZE, Counts(row_caps, col_caps, total)
     table = without_vanishing(values, largest, steps) if has_small else values
     candidates = as_candidates(table)
-    price, factor, pivots = solve_small(candidates, caps, steps, mask.reshape(-1), u, w)
-    if pivots < -1:
+    price, factor, status = solve_small(candidates, caps, steps, mask.reshape(-1), u, w)
+    if status < -1:
         return 0.0, -1.0, 0.0, 0.0, False
     unit = 1.0 / (steps * (factor * factor))
     for r in range(u.size):

@@ -12,7 +12,6 @@ from tvcs_core.projection.kernels.simplex import (
     NEXT,
     PARENT,
     PREV,
-    rehang,
     terminals,
 )
 
@@ -119,30 +118,6 @@ def lay_core(listed, kept, first, first_arc, n_rows, arcs):
         a = first_arc + e
         tail[a], head[a], cap[a] = row[e], n_rows + col[e], 1
         flow[a], state[a] = (1, -1) if kept[e] else (0, 1)
-
-
-@kernel
-def hang_full_rows(listed, kept, prices, first_arc, arcs, links):
-    """Hang full rows that have a price on the column of their least kept entry, not on the root.
-
-    That entry's gain then equals its prices. From the root most of these rows would need a pivot
-    to reach such an entry. Rows without a price stay on the root.
-    """
-    row, col, gains, flow, cap = listed.row, listed.col, listed.gains, arcs.flow, arcs.cap
-    u, w, n = prices.rows, prices.cols, prices.rows.size
-    entry, least = np.empty(n, np.int64), np.empty(n)
-    entry[:], least[:] = -1, np.inf
-    for e in range(row.size):
-        r, worth = row[e], gains[e] - w[col[e]]
-        if kept[e] and worth < least[r]:
-            entry[r], least[r] = e, worth
-    for r in range(n):
-        e = entry[r]
-        if e >= 0 and flow[r] == cap[r] and u[r] > 0.0:
-            parent = n + np.int64(col[e])
-            rehang(links, np.int64(r), np.int64(r), parent, first_arc + e)
-            links[r, DEPTH] = links[parent, DEPTH] + 1
-            arcs.state[first_arc + e] = 0
 
 
 @kernel

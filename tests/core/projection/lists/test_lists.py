@@ -33,7 +33,7 @@ def paths_only(monkeypatch):
         taken.append(found := solve_list(*arguments))
         return found
 
-    monkeypatch.setattr(search, "is_small", lambda *_: False)
+    monkeypatch.setattr(search, "is_small_table", lambda *_: False)
     monkeypatch.setattr(search, "prune", lambda *_: None)
     monkeypatch.setattr(search, "closed_form", lambda *_: None)
     monkeypatch.setattr(search, "solve_list", solve)

@@ -22,7 +22,8 @@ def masks(monkeypatch):
     """Return the masks of needed entries, None where all were looked at."""
     found, prune = [], search.prune
     monkeypatch.setattr(search, "prune", lambda *a: found.append(prune(*a)) or found[-1])
-    monkeypatch.setattr(search, "is_small", lambda *_: False)
+    monkeypatch.setattr(search, "is_small_table", lambda *_: False)
+    monkeypatch.setattr(pruning, "MIN_PRUNED", 0)
     return found
 
 

@@ -181,3 +181,26 @@ def keep_wanted(flow, pairs):
             high, low, _ = worth_of(e, i, flow)
             if not is_less(price[i, 0], price[i, 1], high, low):
                 move(e, flow, no)
+
+
+@kernel
+def centre(flow, caps):
+    """Move prices of full rows, then of full columns, to the middle of their optimal interval.
+
+    `caps` are those of the lines before `lay_lines`. See `centre` in cost_scaling/direct.py.
+    """
+    start, order, load, price = flow.start, flow.order, flow.load, flow.price
+    for i in range(caps.size):
+        if load[i] < caps[i]:
+            price[i, 0] = 0
+    for i in range(caps.size):
+        if load[i] < caps[i]:
+            continue
+        low, high, first_out = np.int64(-1), np.int64(2**62), start[i] + load[i]
+        for q in range(start[i], start[i + 1]):
+            worth, _, _ = worth_of(np.int64(order[q]), i, flow)
+            if q < first_out:
+                high = min(high, worth)
+            else:
+                low = max(low, worth)
+        price[i, 0] = 0 if low < 0 else (low + high) >> 1
