@@ -15,7 +15,7 @@ from crowd_tvcs.answers.class_prevalence import (
     warn_single_class,
 )
 from crowd_tvcs.answers.factors import Factors
-from crowd_tvcs.answers.label_typos import review_labels
+from crowd_tvcs.answers.label_typos import review_labels, warn_similar_names
 from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
 from crowd_tvcs.campaign.answer_kinds import tables as of_kind
 from crowd_tvcs.campaign.answer_kinds.kind import (
@@ -33,7 +33,6 @@ from crowd_tvcs.campaign.ingest.tables import (
 )
 from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
 
@@ -129,7 +128,7 @@ def read_first(
         "workers": _workers(
             workers, qualities if factors is None else factors.table, {one.worker for one in lines}
         ),
-        "tasks": _first_tasks(
+        "tasks": without_gold(
             _tasks(tasks, qualities, factors), known.labels if known else (), tasks
         ),
     }
@@ -164,12 +163,12 @@ def _first_of_kind(
         "classes": list(kind.labels),
         "answer_kind": kind.name,
         "workers": _workers(workers, None, {one.worker for one in lines}),
-        "tasks": _first_tasks(wanted, known or (), tasks),
+        "tasks": without_gold(wanted, known or (), tasks),
     }
 
 
 def without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -> list[Task]:
-    """Leave out the tasks that people get as gold; report their number.
+    """Leave out the tasks that people get as gold; report their number, and names like them.
 
     A label that is known need not be bought, and a task is either gold or to be labelled.
 
@@ -185,18 +184,13 @@ def without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -
         print_message(
             f"{n} of {len(wanted)} tasks are gold: they show how good people are, and need no label"
         )
-    return kept
-
-
-def _first_tasks(wanted: list[Task], gold: Collection[str], path: Path | None) -> list[Task]:
-    """Leave out the tasks that are gold, and report gold that is none of a table of tasks."""
     names = {one.name for one in wanted}
-    if path is not None and (others := [name for name in gold if name not in names]):
-        print_message(
-            f"{plural(len(others), 'gold task')} not in {path.name}, such as {quoted(others[0])}: "
-            "shown to people as gold alone; if it is there under another name, use one in both"
-        )
-    return without_gold(wanted, gold, path)
+    if not names.issuperset(gold):
+        told = warn_similar_names("task", names)  # where the table was read
+        for warning in warn_similar_names("task", names.union(gold)):
+            if warning not in told:
+                print_message(warning)
+    return kept
 
 
 def _some(found: Found, path: Path) -> Found:

@@ -60,7 +60,7 @@ def add_gold(
         if line.task in wanted:
             raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
         if line.task not in known:
-            raise line.error(f"task {line.task!r} has no gold label")
+            raise line.error(f"task {line.task!r} has no gold label; keep answers to gold alone")
     add_gold_answers(connection, kind, lines)
     if settings.source == "gold":
         estimate(connection, settings)
@@ -183,6 +183,8 @@ def _refuse_unknown(
     gold_names: set[str],
 ) -> None:
     if line.worker not in workers:
-        raise line.error(f"worker {line.worker!r} is not in the campaign")
+        raise line.error(
+            f"worker {line.worker!r} is not in the campaign; campaign add --workers adds people"
+        )
     if line.task not in tasks and line.task not in gold_names:
-        raise line.error(f"task {line.task!r} is not in the campaign")
+        raise line.error(f"task {line.task!r} is not in the campaign; campaign add --tasks adds it")
