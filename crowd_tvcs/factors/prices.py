@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +15,23 @@ from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.kernels import pairs
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
-from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation, price_everything
+from crowd_tvcs.search.relaxation import DualBound, Relaxation, price_everything
 from crowd_tvcs.search.search import EPOCHS, FIRST_STEP, LAST_STEP
-from crowd_tvcs.search.voters import folded_scratch
-from tvcs_core.engines import in_threads
 
-# Own choices on simulated crowds of up to 1,000 workers (docs/decisions, 71 and 80).
-EPOCHS_OF_PAIRS = 8  # epochs of first prices by exchanges of pairs, each visit of which finds more
+# Own choices on simulated crowds of up to 1,000 workers (docs/decisions, 71 and 339).
 VISITS_PER_WORKER = 5  # visits of groups in an epoch
 MIN_VISITS, MAX_VISITS = 2_000, 20_000  # visits of groups in an epoch
 MAX_ROUNDS = 50  # rounds of column generation
 FIRST = 0.4  # part of the time for prices that move task by task
 ROUGH = 0.5  # part of the time left for prices before any is proved
 AT_VERTEX = 0.5  # part of the time left for a vertex of the linear program, to make a plan of
-MAX_OF_PAIRS = 6  # workers of a set, at most, if pairs of them are exchanged
 MANY_WORKERS = 150  # workers from which on central prices take fewer rounds than those of a vertex
 ROUGH_NODES = 2_000  # nodes of branch and bound per group, as long as that finds better prices
 PROOF_NODES = 200_000  # the same for a proof
 SLACK = 2e-5  # part of the error by which a proof may be off
 MAX_COLUMNS = 400_000  # sets of workers in the linear program
 CLOSE = 2e-5  # gap of bound and linear program, as a part of the error, at which to stop
-CLOSE_OF_MANY = 3e-4  # the same with `MANY_PAIRS` or more
-ROUGHLY, CLOSER = 5e-3, 0.1  # the same before the first proof, and its factor before the next
-MAX_PROOFS = 4  # times that all groups are priced with the nodes of a proof
-MANY_PAIRS = 200_000  # pairs of workers and groups
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -85,32 +75,9 @@ class GroupRelaxation:
         found = TaskValues(np.zeros(size), np.zeros(size, dtype=bool))
         moving = Prices(prices, step, relaxation.caps / self.n_tasks, np.empty(0), 0.0)
         free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
-        self.ask(relaxation, order, moving, free, sets, found, Limit(0, deadline.stop))
+        limit = Limit(0, deadline.stop)
+        relaxation.voters.visit(order, relaxation.candidates, moving, free, sets, found, limit)
         return sets
-
-    @cached_property
-    def by_pairs(self) -> bool:
-        """Whether sets are searched by exchanges of two workers: small ones of two classes."""
-        most = int(self.relaxation.candidates.cap.max(initial=0))
-        return self.groups.plan.n_classes == 2 and most <= MAX_OF_PAIRS
-
-    def ask(
-        self,
-        relaxation: Relaxation,
-        order: Integers,
-        prices: Prices,
-        room: Room,
-        sets: TaskSets,
-        found: TaskValues,
-        limit: Limit,
-    ) -> None:
-        """Ask tasks of this or another relaxation for their best sets, without a proof."""
-        if self.by_pairs:
-            scratch = folded_scratch(relaxation.candidates)
-            pairs.visit(order, relaxation.candidates, prices, room, sets, found, limit, *scratch)
-        else:
-            candidates, unproved = relaxation.candidates, Limit(0, limit.stop)
-            relaxation.voters.visit(order, candidates, prices, room, sets, found, unproved)
 
     def price(
         self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0
@@ -121,25 +88,7 @@ class GroupRelaxation:
         """
         relaxation, plan = self.relaxation, self.groups.plan
         prices = relaxation.rations.priced_out(prices, relaxation.caps, 1.0 - 1.0 / plan.n_classes)
-        sets = start.copy()
-        if self.by_pairs:
-            value = self._value_by_pairs(prices, sets, deadline)
-            if nodes == 0:
-                bound = float(prices @ relaxation.caps) + relaxation.total(value)
-                return None if deadline.has_passed else DualBound(prices, bound, False, sets, value)
-        return price_everything(relaxation, prices, sets, deadline, nodes, slack=slack)
-
-    def _value_by_pairs(self, prices: Floats, sets: TaskSets, deadline: Deadline) -> Floats:
-        """Exchange pairs in the sets of all groups, in place; return accuracies less prices."""
-        found = TaskValues(np.zeros(self.groups.size), np.zeros(self.groups.size, dtype=bool))
-
-        def part(groups: Integers) -> None:
-            still = Prices(prices, 0.0, np.zeros(prices.size), np.empty(0), 0.0)
-            free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
-            self.ask(self.relaxation, groups, still, free, sets, found, Limit(1, deadline.stop))
-
-        in_threads(part, np.array_split(np.arange(self.groups.size), 2 * THREADS), THREADS)
-        return found.value
+        return price_everything(relaxation, prices, start, deadline, nodes, slack=slack)
 
 
 class PriceSearch:
@@ -161,11 +110,10 @@ class PriceSearch:
         self.master: MasterSolution | None = None
         self.rounds = 0
         self._is_central = False
-        self._close = CLOSE
         self._rng = rng
         self._deadline = deadline
         self._needs_sets = needs_sets
-        self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
+        self._nodes, self._slack = ROUGH_NODES, 0.0
 
     def use(self, dual: DualBound) -> None:
         """Keep a bound that is proved if it is the best."""
@@ -178,23 +126,9 @@ class PriceSearch:
             with self._part_of_the_time(FIRST):
                 self.moved = self._first_prices()
         self._price(self.moved)
-        for turn in range(MAX_PROOFS):
-            self._nodes = 0 if self.relaxed.by_pairs else ROUGH_NODES
-            self._close = max(CLOSE, ROUGHLY * CLOSER**turn) if self.relaxed.by_pairs else CLOSE
-            self._improve_until(ROUGH)
-            if not self._look_closer() or self._is_proved(CLOSE_OF_MANY):
-                break
-            if not self._is_large:
-                break
-        self._close = CLOSE_OF_MANY if self._is_large else CLOSE
-        if not self._is_large:
-            self._improve_until(1.0)
-
-    @property
-    def _is_large(self) -> bool:
-        """Whether to price all groups exactly takes many times as long as by pairs."""
-        workers, groups = self.relaxed.relaxation.n_workers, self.relaxed.groups.size
-        return self.relaxed.by_pairs and workers * groups > MANY_PAIRS
+        self._improve_until(ROUGH)
+        self._look_closer()
+        self._improve_until(1.0)
 
     def _improve_until(self, part: float) -> None:
         """Generate columns until prices are close, for at most a part of the time that is left."""
@@ -212,29 +146,21 @@ class PriceSearch:
             yield deadline
         self._deadline = whole
 
-    def _is_proved(self, close: float) -> bool:
-        """Whether the best bound that is proved is close to the linear program."""
-        if self.proved is None or self.master is None:
-            return False
-        error = self.relaxed.n_tasks - self.proved.bound
-        return self.proved.bound - self.master.optimum <= close * error
-
     @property
     def is_guided(self) -> bool:
         """Whether there are prices yet."""
         return self.guide is not None
 
-    def _look_closer(self) -> bool:
-        """Price again at the best prices, with the nodes of a proof; False if that fails."""
+    def _look_closer(self) -> None:
+        """Price again at the best prices, with the nodes of a proof."""
         if self.guide is None:
-            return False
+            return
         self._nodes, before = PROOF_NODES, self.guide
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
         self.guide = None
         self._price(before.prices, before.sets)
         if not self.is_guided:  # the deadline struck
             self.guide = before
-        return self.guide is not before
 
     def _first_prices(self) -> Floats:
         """Average prices of the last third of the epochs."""
@@ -244,10 +170,9 @@ class PriceSearch:
         prices = np.zeros(n + 1)
         prices[n] = start
         visits = int(np.clip(VISITS_PER_WORKER * n, MIN_VISITS, MAX_VISITS))
-        epochs = EPOCHS_OF_PAIRS if self.relaxed.by_pairs else EPOCHS
-        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
+        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (EPOCHS - 1))
         kept = []
-        for epoch in range(epochs):
+        for epoch in range(EPOCHS):
             order = self._draw(groups.weight, visits)
             step = FIRST_STEP * start * factor**epoch
             # Without a plan to begin with, the first epoch is not broken off: its sets make one.
@@ -256,7 +181,7 @@ class PriceSearch:
             sets = self.relaxed.visit(order, prices, step, limit)
             if epoch == 0:
                 self.columns.add(sets)
-            if epoch >= epochs - (epochs + 2) // 3:
+            if epoch >= EPOCHS - (EPOCHS + 2) // 3:
                 kept.append(prices.copy())
                 self.columns.add(sets)
             if self._deadline.has_passed:
@@ -273,7 +198,7 @@ class PriceSearch:
 
     def _price(self, prices: Floats, start: TaskSets | None = None) -> int:
         """Price all groups; keep the best bound, and the best proved; return how many sets new."""
-        if start is None or self.relaxed.by_pairs:
+        if start is None:
             start = self.columns.best_at(prices)
         dual = self.relaxed.price(prices, start, self._deadline, self._nodes, self._slack)
         if dual is None:
@@ -300,10 +225,10 @@ class PriceSearch:
             return False
         self.master = master
         self.rounds += 1
-        if self.is_near(master, self._close):
+        if self.is_near(master, CLOSE):
             return False
         new = 0 if self._is_central else self._price(0.5 * (master.prices + self.guide.prices))
-        return bool(new or self._price(master.prices)) and not self.is_near(master, self._close)
+        return bool(new or self._price(master.prices)) and not self.is_near(master, CLOSE)
 
     def prove_at_one_price(self) -> None:
         """Prove a bound that needs no search, if none is proved yet."""
@@ -325,7 +250,7 @@ class PriceSearch:
         assert self.guide is not None
         error = max(self.relaxed.n_tasks - self.guide.bound, 1e-9 * self.relaxed.n_tasks)
         gap = error if self.master is None else self.guide.bound - self.master.optimum
-        return max(0.1 * gap, 0.25 * self._close * error)
+        return max(0.1 * gap, 0.25 * CLOSE * error)
 
     def is_near(self, master: MasterSolution, part: float) -> bool:
         """Whether a linear program is within a part of the error of the best bound."""

@@ -160,7 +160,8 @@ def assign_by(
         need = relaxation.candidates.need
         room = Room(teams.room + before, np.array([int(need.sum())]), np.empty(0))
         order = np.arange(some.size)
-        relaxed.ask(relaxation, order, moving, room, sets, found, Limit(0, deadline.stop))
+        limit = Limit(0, deadline.stop)
+        relaxation.voters.visit(order, relaxation.candidates, moving, room, sets, found, limit)
         _keep_better(teams, some, sets, need)
 
 

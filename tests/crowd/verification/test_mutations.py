@@ -199,10 +199,11 @@ def is_harmless(result, at, other):
         return type(other) is type(value_at(result, at)) and other not in ("", -1)
     if at[0] in OWN.get(result.get("method"), ()):
         return True  # what the method says of itself
-    if at == ("money_price",) and isinstance(other, float):
-        # Where all money is spent a range of prices proves the same bound, which is summed anew.
-        was = result["money_price"]
-        return result["money_spent"] == result["money"] and was < other < was + 1e-5
+    used_up = {"money_price": ("money_spent", "money"), "budget_price": ("assignments", "budget")}
+    if at[0] in used_up and isinstance(other, float):
+        # Where all is spent a range of prices proves the same bound, which is summed anew.
+        spent, most = (result[name] for name in used_up[at[0]])
+        return spent == most and result[at[0]] < other < result[at[0]] + 1e-5
     return False
 
 
@@ -242,7 +243,7 @@ def was_named(plan, before, words):
 
 # Options under which the same figures may hold: a cap that does not bind, a prior by which no vote
 # turns, chances of classes in another order, the number of classes that a table says.
-MAY_BE_AS_TRUE = ("max_tasks_per_worker", "prior", "class_prior", "classes")
+MAY_BE_AS_TRUE = ("max_tasks_per_worker", "max_workers_per_task", "prior", "class_prior", "classes")
 
 
 def changed_option(before, new):
