@@ -224,6 +224,8 @@ def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object
             "gold must be a mapping of tasks to labels, a DataFrame with the columns task and "
             f"label, or a path, found {describe_value(given)}"
         )
+    if isinstance(given, Mapping) and not given:
+        raise ValueError("gold must have the label of a task, or be None for no gold; found none")
     return read_gold(given)
 
 

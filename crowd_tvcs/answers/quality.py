@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -211,6 +211,12 @@ def as_quality(given: ArrayLike | pd.DataFrame) -> Quality:
         return read_quality(given).quality
     if hasattr(given, "to_quality"):
         raise TypeError("quality must be a table, found a Skill; give skill.to_quality(tasks)")
+    if isinstance(given, Mapping):
+        raise TypeError(
+            "quality must be a DataFrame or an array, with a row for every worker and a column for "
+            "every task, found a mapping; make it one by pandas.DataFrame.from_dict(..., "
+            "orient='index')"
+        )
     values = array_of("quality", given, np.float64)
     if values.ndim != 2:
         raise ValueError(

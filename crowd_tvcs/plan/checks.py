@@ -17,6 +17,7 @@ from crowd_tvcs.accuracy.model import (
 from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.frames import is_frame
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def checked_caps(
 ) -> NDArray[np.int64]:
     """One cap per name, none above the room there is."""
     given = array_of(name, room if caps is None else caps)
+    if given.dtype.kind == "f" and (np.isfinite(given) & (given == np.floor(given))).all():
+        given = given.astype(np.int64)  # as pandas keeps them
     if given.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer >= 0, or None for no cap, found {caps!r}")
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(names)):
@@ -74,7 +77,10 @@ def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.boo
         forced = _forced_by_name(forced, quality)
     out = array_of("forced", forced)
     if out.dtype != np.bool_:
-        raise TypeError(f"forced must be booleans, found {out.dtype}")
+        raise TypeError(
+            "forced must be booleans, one for every worker (row) and task (column), found "
+            f"{out.dtype}"
+        )
     if out.shape != quality.shape:
         raise ValueError(f"forced must have shape {quality.shape}, found {out.shape}")
     if quality.allowed is not None and (out & ~quality.allowed).any():
@@ -93,7 +99,9 @@ def _forced_by_name(forced: pd.DataFrame, quality: Quality) -> pd.DataFrame:
     workers, tasks = list(quality.workers), list(quality.tasks)
     if sorted(forced.index) != sorted(workers) or sorted(forced.columns) != sorted(tasks):
         raise ValueError(
-            "forced must have the workers of quality for rows and its tasks for columns"
+            "forced must have the workers of quality for rows and its tasks for columns, with True "
+            f"for every pair that must be; found rows {joined(list(forced.index), quoted)} and "
+            f"columns {joined(list(forced.columns), quoted)}"
         )
     return forced.loc[workers, tasks]
 

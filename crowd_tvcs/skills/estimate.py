@@ -17,7 +17,7 @@ from crowd_tvcs.answers.answers import (
     gold_of,
     with_shared_classes,
 )
-from crowd_tvcs.answers.class_prevalence import class_counts
+from crowd_tvcs.answers.class_prevalence import class_counts, warn_single_class
 from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.skills.beta_prior import PRIORS, prior_of
 from crowd_tvcs.skills.dependence_fit import fit_dependence
@@ -46,7 +46,8 @@ def answers_and_gold(
     table = answers_of(answers, known.classes)
     if known is not gold:
         path = Path(gold) if isinstance(gold, str | Path) else Path("gold")
-        for doubt in review_labels(path, known, table.used_classes):
+        doubts = review_labels(path, known, table.used_classes)
+        for doubt in doubts + warn_single_class(known.labels, table.used_classes):
             if doubt.startswith("warning: "):  # the others are notes
                 warnings.warn(doubt.removeprefix("warning: "), stacklevel=3)
     return with_shared_classes(table, known), known

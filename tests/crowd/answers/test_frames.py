@@ -184,6 +184,33 @@ def test_forced_pairs_go_by_name():
     np.testing.assert_array_equal(Plan(WIDE, forced=forced.iloc[::-1, ::-1]).forced, in_turn)
     with pytest.raises(ValueError, match="forced must have the workers"):
         Plan(WIDE, forced=forced.iloc[1:])
+    pairs = pd.DataFrame({"worker": ["ann"], "task": ["t1"]})
+    with pytest.raises(ValueError, match="for every pair that must be; found rows '0' and columns"):
+        Plan(WIDE, forced=pairs)
+
+
+def test_caps_may_be_whole_floats_as_pandas_keeps_them():
+    names = list(WIDE.index)
+    caps = pd.Series(np.arange(1.0, 1.0 + len(names)), index=names)
+    expected = Plan(WIDE, max_tasks_per_worker=caps.astype(int)).max_tasks_per_worker
+    np.testing.assert_array_equal(
+        Plan(WIDE, max_tasks_per_worker=caps).max_tasks_per_worker, expected
+    )
+    for wrong in (0.5, np.nan, np.inf):
+        with pytest.raises(TypeError, match="max_tasks_per_worker must be an integer >= 0"):
+            Plan(WIDE, max_tasks_per_worker=caps.where(caps > 1, wrong))
+
+
+def test_gold_of_one_class_is_pointed_out_and_no_gold_is_none():
+    one = dict.fromkeys(("t1", "t2"), "yes")
+    table = pd.DataFrame(
+        {"task": ["t1", "t1", "t2"], "worker": ["ann", "bob", "ann"], "label": ["yes", "no", "yes"]}
+    )
+    for function in (estimate_quality, vote):
+        with pytest.warns(UserWarning, match="all 2 gold tasks have the label 'yes'"):
+            function(table, gold=one)
+    with pytest.raises(ValueError, match="or be None for no gold"):
+        vote(table, gold={})
 
 
 def test_tables_where_rows_or_arrays_belong_are_refused():
@@ -191,6 +218,8 @@ def test_tables_where_rows_or_arrays_belong_are_refused():
         Answers.of(TABLE)
     with pytest.raises(TypeError, match=r"give skill.to_quality\(tasks\)"):
         Plan(estimate_quality(TABLE, LABELS))
+    with pytest.raises(TypeError, match="found a mapping; make it one by"):
+        Plan({"ann": [0.9, 0.8], "bob": [0.7, 0.6]})
     with pytest.raises(TypeError, match="cost must be one value, a Series or an array"):
         Plan(WIDE, cost=WIDE)
 

@@ -75,7 +75,11 @@ PLANS = [
         ValueError,
         "'t2' is 3, but 2 workers are allowed on it: 1",
     ),
-    ({"forced": np.ones((2, 3))}, TypeError, "forced must be booleans, found float64"),
+    (
+        {"forced": np.ones((2, 3))},
+        TypeError,
+        r"forced must be booleans, one for every worker \(row\)",
+    ),
     ({"forced": np.ones((3, 2), bool)}, ValueError, r"forced must have shape \(2, 3\), found"),
     ({"common_error": "0.1"}, TypeError, "common_error must be a number >= 0 and below 1"),
     ({"common_error": True}, TypeError, "common_error must be a number >= 0 and below 1"),
