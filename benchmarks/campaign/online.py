@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.campaign.plan_deviation import plan_deviation
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.plan.assignment import Assignment
@@ -19,7 +20,6 @@ from crowd_tvcs.routing.routing import next_task
 from crowd_tvcs.simulation import Crowd
 from crowd_tvcs.skills.em import refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.plan_deviation import plan_deviation
 from crowd_tvcs.skills.skill import Skill
 
 FAMILIES = ("worker", "skilldiff")
@@ -70,7 +70,7 @@ class Optimism:
 
     `claimed` is the expected accuracy that the plan states, `reached` the share of right labels
     over many draws of answers, `best` the same for a plan with the true qualities. `deviation` is
-    what `crowd_tvcs.skills.plan_deviation` says of the claim.
+    what `benchmarks.campaign.plan_deviation` says of the claim.
     """
 
     family: str

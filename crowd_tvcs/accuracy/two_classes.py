@@ -152,7 +152,7 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
     Returns
     -------
     ndarray
-        One value >= 0 per candidate, each for adding that one alone. Exact up to
+        One value >= 0 per candidate, each for adding that one alone. Exact with fewer than
         `EXACT_VOTERS` voters.
     """
     now = _qualities("voters", voters)

@@ -225,7 +225,7 @@ def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object
             f"label, or a path, found {describe_value(given)}"
         )
     if isinstance(given, Mapping) and not given:
-        raise ValueError("gold must have the label of a task, or be None for no gold; found none")
+        raise ValueError("gold must have the label of a task or more, found none")
     return read_gold(given)
 
 

@@ -184,7 +184,7 @@ def refuse_currencies(path: Path) -> None:
 
 
 def _check_currency(table: Table, row: int, column: int) -> None:
-    """Check that a column has one currency.
+    """Check that a column of money has one currency, and one of minutes has none.
 
     Raises
     ------
@@ -195,6 +195,8 @@ def _check_currency(table: Table, row: int, column: int) -> None:
     found = CURRENCY.search(cell)
     if found is None:
         return
+    if table.rows[0][column].lower() == "minutes":
+        raise table.error(f"must be a number of minutes, found {quoted(cell)}", row, column)
     earlier = (other[column] for other in table.rows[1:row])
     first = next(filter(CURRENCY.search, earlier), cell)
     if found[0] not in first:

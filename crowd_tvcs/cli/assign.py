@@ -64,7 +64,7 @@ def assign(given: AssignOptions) -> None:
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
-    from crowd_tvcs.skills.plan_deviation import with_forecast
+    from crowd_tvcs.skills.accuracy_forecast import with_forecast
 
     search, demands = given.search, given.demands
     plan, layout = given.crowd.read(demands, given.caps, given.budget)

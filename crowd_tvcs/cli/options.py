@@ -68,8 +68,8 @@ class Demands:
     workers: Annotated[
         Path | None,
         file_option(
-            "Table of workers: column worker and any of max_tasks, cost (or minutes, per "
-            "answer), group (a task gets at most one worker of a group)."
+            "Table of workers: column worker and any of max_tasks, cost (or minutes) of an "
+            "answer, group (a task gets at most one worker of a group)."
         ),
     ] = None
     tasks: Annotated[
@@ -263,7 +263,8 @@ class Crowd:
         if read.fits:
             return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
         for name, value in given.items():
-            if name not in KNOWN and value not in (None, 0.0):
+            is_none = value is None or (name == "common_error" and not value)
+            if name not in KNOWN and not is_none:
                 option = name.replace("_", "-")
                 if name == "common_error" and demands.common_error is None:
                     option = "dependence"

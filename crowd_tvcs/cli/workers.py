@@ -98,10 +98,14 @@ def workers(given: WorkersOptions) -> None:
 
 def _costs(path: Path | None) -> dict[str, float] | None:
     from crowd_tvcs.answers.columns import open_table
-    from crowd_tvcs.answers.rows import read_worker_rows
+    from crowd_tvcs.answers.rows import COST, read_worker_rows
 
-    if path is None or "minutes" in map(str.lower, open_table(path).rows[0]):
-        return None  # which are no pay
+    if path is None:
+        return None
+    names = {name.lower() for name in open_table(path).rows[0]}
+    if "minutes" in names and COST.name not in names:
+        print_message(f"{path}: minutes are no pay; give a column {COST.name} to see pay an hour")
+        return None
     rows = read_worker_rows(path)
     return {name: row["cost"] for name, row in rows.items() if "cost" in row}
 

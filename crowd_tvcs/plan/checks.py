@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Caps = int | ArrayLike | None
+MAX_WHOLE = 2.0**53  # below it every whole number is a float
 
 
 def checked_caps(
@@ -31,8 +32,9 @@ def checked_caps(
 ) -> NDArray[np.int64]:
     """One cap per name, none above the room there is."""
     given = array_of(name, room if caps is None else caps)
-    if given.dtype.kind == "f" and (np.isfinite(given) & (given == np.floor(given))).all():
-        given = given.astype(np.int64)  # as pandas keeps them
+    if given.dtype.kind == "f" and (abs(given) < MAX_WHOLE).all():
+        whole = given.astype(np.int64)  # as pandas keeps them
+        given = whole if (whole == given).all() else given
     if given.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer >= 0, or None for no cap, found {caps!r}")
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(names)):

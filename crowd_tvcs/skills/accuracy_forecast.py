@@ -9,13 +9,14 @@ of right labels is forecast with an interval.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.belief.intervals import prediction_interval, wilson
+from crowd_tvcs.plan.assignment import Assignment
 from tvcs_core.files.display import plural
 
 Floats = NDArray[np.float64]
@@ -171,3 +172,10 @@ def shrunken_gap(reached: float, expected: float, gold_tasks: int) -> float:
     low, high = wilson(reached, gold_tasks)
     gap, half = reached - expected, (high - low) / 2.0
     return gap * max(0.0, 1.0 - (half / gap) ** 2) if gap else 0.0
+
+
+def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:
+    """Add the fact `forecast`: the forecast of the plan's accuracy."""
+    quality, support = assignment.plan.table.values, assignment.support
+    forecast = forecast_model.forecast_plan(quality, support, assignment.task_accuracy)
+    return replace(assignment, facts={**assignment.facts, "forecast": forecast._asdict()})

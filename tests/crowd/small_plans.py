@@ -18,7 +18,7 @@ from crowd_tvcs.plan.proof import LARGEST, is_largest
 
 SHARP = [0.0, 0.5, 1.0]
 ROUNDING = 1e-10
-NEAR = 0.03  # of the optimum: a plan of five tasks has few ways to come closer
+NEAR = 0.03  # of the optimum, for methods that do not search for it
 
 
 def small_plan(seed, *, together=False, common_error=0.0):

@@ -36,7 +36,6 @@ STEADY = "G1\tG2\tG3\n" + "".join(f"{0.1 * i}\t{1 - 0.2 * i}\t0.5\n" for i in ra
 CONFUSION = "worker,label,answer,probability\n" + "".join(
     f"{w},{y},{k},{0.8 if y == k else 0.2}\n" for w in ("ann", "bob") for y in "01" for k in "01"
 )
-SKILLS = "worker,deviation,shared_1,shared_2\nann,0.02,0.01,0.002\nbob,0.03,0.01,0.002\n"
 BY_KIND = "worker,cats,dogs\nann,0.9,0.6\nbob,0.7,0.8\n"
 OF_KINDS = "task,kind,prior,min_workers,max_workers\nt1,dogs,0.3,1,2\nt2,cats,,,\nt3,dogs,,0,1\n"
 MONEY = "worker,cost,group\nann,1,a\nbob,2,b\n"

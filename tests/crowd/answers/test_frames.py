@@ -209,7 +209,7 @@ def test_gold_of_one_class_is_pointed_out_and_no_gold_is_none():
     for function in (estimate_quality, vote):
         with pytest.warns(UserWarning, match="all 2 gold tasks have the label 'yes'"):
             function(table, gold=one)
-    with pytest.raises(ValueError, match="or be None for no gold"):
+    with pytest.raises(ValueError, match="gold must have the label of a task"):
         vote(table, gold={})
 
 

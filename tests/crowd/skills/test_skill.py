@@ -9,6 +9,7 @@ import pytest
 from pytest import approx
 from scipy.stats import beta as beta_distribution
 
+from benchmarks.campaign.plan_deviation import plan_deviation
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, vote
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
@@ -22,7 +23,6 @@ from crowd_tvcs.skills.beta_prior import (
 from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.plan_deviation import plan_deviation
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill, reversed_doubt
 

@@ -22,7 +22,7 @@ def write_crowd(folder, rng):
         ["worker", *tasks],
         *([w, *q] for w, q in zip(workers, values, strict=True)),
     )
-    some = rng.random(8) < 0.5
+    some = rng.random(7) < 0.5
     words = ["--budget", int(rng.integers(m, n * m + 2))] if some[0] else []
     words += ["--max-workers-per-task", int(rng.integers(1, 6))] if some[1] else []
     words += ["--max-tasks-per-worker", int(rng.integers(1, m + 2))] if some[2] else []

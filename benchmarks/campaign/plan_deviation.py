@@ -9,15 +9,12 @@ moves all workers together.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.common_error import accuracy_of_equals
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 
 STEP = 1e-4  # of an accuracy: exact up to rounding, as the expected accuracy is piecewise linear
 
@@ -43,13 +40,6 @@ def plan_deviation(
     if shared is not None:
         variance += ((slope @ np.asarray(shared, dtype=np.float64)) ** 2).sum()
     return float(np.sqrt(variance))
-
-
-def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:
-    """Add the fact `forecast`: the forecast of the plan's accuracy."""
-    quality, support = assignment.plan.table.values, assignment.support
-    forecast = forecast_model.forecast_plan(quality, support, assignment.task_accuracy)
-    return replace(assignment, facts={**assignment.facts, "forecast": forecast._asdict()})
 
 
 def slopes(assignment: Assignment) -> NDArray[np.float64]:
