@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior
 
-AUTO = "auto"  # as many edges as the data support
+AUTO = "auto"  # bins as the data suggest, as `grn_tvcs.expression.bins` has it
 WORK = ("threads", "engine", "progress", "checkpoint_dir")  # options of how to work
 OFF = "off"  # no networks are simulated, as on the command line
 # Arguments of other libraries, and what `infer` has in their place.

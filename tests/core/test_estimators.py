@@ -274,6 +274,32 @@ def test_weights_and_constants_count_in_the_scale_of_a_feature(rng):
     assert not model.get_support()[3:5].any()
     same = TVCSRegressor(total=3).fit(copies, np.repeat(y, weights.astype(int)))
     assert model.coef_ == approx(same.coef_)
+    free = TVCSRegressor().fit(X, y, rng.uniform(0.1, 1.0, len(y)))
+    assert (free.coef_[3:5] == 0).all()
+    X[0], weights[0] = 1e20, 0.0  # an outlier that does not count
+    assert TVCSRegressor(total=3).fit(X, y, weights).scale_ == approx(
+        TVCSRegressor(total=3).fit(X[1:], y[1:], weights[1:]).scale_
+    )
+
+
+def test_a_feature_of_single_precision_is_constant_within_it(rng):
+    X, y, _ = regression(rng)
+    X = X.astype(np.float32)
+    X[:, 2] = np.float32(0.1)
+    X[::2, 2] = np.nextafter(np.float32(0.1), np.float32(1))
+    model = TVCSRegressor().fit(X, y)
+    assert model.scale_[2] == 1.0
+    assert model.coef_[2] == 0.0
+    X[:, 2] = X[:, 5] * np.float32(1e-40)
+    with pytest.raises(ValueError, match="the coefficient of feature 2 is beyond the range of flo"):
+        TVCSRegressor().fit(X, y)
+
+
+def test_repeated_labels_of_samples_do_not_look_like_another_order(rng):
+    X, y, _ = regression(rng)
+    names = [0] * (len(y) - 1) + [1]
+    frame, target = pd.DataFrame(X, index=names), pd.Series(y, index=names[::-1])
+    assert TVCSRegressor(total=2).fit(frame, target).get_support().sum() == 2
 
 
 def test_caps_that_bind_hold_for_several_targets(rng):

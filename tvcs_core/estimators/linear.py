@@ -82,13 +82,14 @@ class Linear(BaseEstimator):
         )
 
     def _scaled(self, X: Any, weights: NDArray[np.float64] | None) -> Any:
-        """Set the scale of every feature, and return the features divided by it."""
+        """Set the scale of every feature; return the features divided by it, 0 if constant."""
         check_type("fit_intercept", self.fit_intercept, bool)
         if self.fit_intercept and sparse.issparse(X):
             X = X.toarray()
         self._dtype = X.dtype
-        self.scale_ = scales_of(X, weights, centred=self.fit_intercept)
-        return divided(X, self.scale_)
+        scale = scales_of(X, weights, centred=self.fit_intercept)
+        self.scale_ = np.where(scale > 0, scale, 1.0)
+        return divided(X, np.where(scale > 0, scale, np.inf))
 
     def _loss(
         self, X: Any, y: Any, weights: Any, losses: dict[str, Any], ridge: float
@@ -148,7 +149,14 @@ class Linear(BaseEstimator):
 
     def _set(self, W: NDArray[np.float64], loss: LinearLoss, y: Any) -> None:
         """Set the coefficients of X as it was given, and the constants that go with them."""
-        self._coef = divided(W.T, self.scale_).T.astype(self._dtype)
+        with np.errstate(over="ignore"):
+            self._coef = divided(W.T, self.scale_).T.astype(self._dtype)
+        if not (is_finite := np.isfinite(self._coef)).all():
+            feature = int(np.argwhere(~is_finite)[0][0])
+            raise ValueError(
+                f"the coefficient of feature {feature} is beyond the range of {self._dtype}, as "
+                f"its values are at most about {self.scale_[feature]:.1g}; give it in other units"
+            )
         constants = loss.intercept_at(W)
         self._intercept = constants.astype(self._dtype) if y.ndim == 2 else float(constants[0])
 
@@ -235,7 +243,7 @@ def check_samples(X: Any, y: Any = None, sample_weight: Any = None) -> None:
         refuse_masked(name, values)
         if not (hasattr(values, "iloc") and hasattr(X, "iloc")) or values.index.equals(X.index):
             continue
-        if set(values.index) == set(X.index):
+        if X.index.is_unique and set(values.index) == set(X.index):
             raise ValueError(
                 f"{name} has the index of X in another order; bring it into that order, "
                 f"as by {name}.loc[X.index], or pass {name}.to_numpy()"

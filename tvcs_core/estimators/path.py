@@ -21,7 +21,8 @@ from tvcs_core.solvers import Solution
 from tvcs_core.solvers.polish import capacity_of
 
 N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
-# Default ridges, times the mean squared length of the scaled features: from no shrinkage to that
+# Default ridges, times the mean squared length of the scaled features (the sum of the weights of
+# the samples, if no feature is constant): from no shrinkage to that
 # which suits a signal far below the noise.
 RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Weights fall by e where the squared errors sum to TEMPERATURE variances of the noise more. Any of
@@ -48,8 +49,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         Totals to try; None for up to 15 from 1 to the largest that the caps and the samples of a
         fold allow.
     ridges
-        Ridges to try, as `ridge` of `TVCSRegressor`; None for six, from 0 to three times the sum
-        of the weights of the samples.
+        Ridges to try, as `ridge` of `TVCSRegressor`; None for six, from 0 to three times the mean
+        squared length of the scaled features.
     cv
         Number of folds, a splitter, or an iterable of splits, as everywhere in scikit-learn; None
         for 5 folds.

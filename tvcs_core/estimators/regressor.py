@@ -67,8 +67,8 @@ class TVCSRegressor(RegressorMixin, Single):
     intercept_
         The constant; one per target if y had two dimensions.
     scale_
-        ``(n_features,)`` standard deviations of the features, 1 for a constant one. Without an
-        intercept, their root mean squares.
+        ``(n_features,)`` standard deviations of the features; without an intercept, their root
+        mean squares. 1 for a constant feature, which is never selected.
     constraint_
         The constraint on the coefficients.
     solution_

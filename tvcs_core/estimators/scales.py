@@ -11,14 +11,17 @@ from scipy import sparse
 
 from tvcs_core.constraint import TVCS
 
-ROUNDING = 16 * np.finfo(np.float64).eps  # relative spread that a constant feature may show
+ROUNDING = 16  # relative spread that a constant feature may show, in units of the last place
 
 
 def scales_of(X: Any, weights: NDArray[np.float64] | None, *, centred: bool) -> NDArray[np.float64]:
     """Return the standard deviation of every feature; if not `centred`, its root mean square.
 
-    The scale of a feature that is constant, or 0 throughout, is 1.
+    It is 0 for a feature that is constant, which the intercept says already, or 0 throughout.
+    Samples of weight 0 do not count.
     """
+    if weights is not None:
+        X, weights = X[weights > 0], weights[weights > 0] / weights.max()
     largest = abs(X).max(axis=0)
     largest = np.asarray(largest.toarray() if sparse.issparse(X) else largest, dtype=np.float64)
     largest = np.where(largest > 0, largest, 1.0).ravel()  # so that no square is out of range
@@ -26,9 +29,9 @@ def scales_of(X: Any, weights: NDArray[np.float64] | None, *, centred: bool) -> 
     if centred:
         unit = unit - np.average(unit, axis=0, weights=weights)
     squares = unit.multiply(unit) if sparse.issparse(unit) else unit * unit
-    shares = np.ones(X.shape[0]) if weights is None else weights / weights.max()
+    shares = np.ones(X.shape[0]) if weights is None else weights
     spread = np.sqrt(squares.T @ shares / shares.sum())
-    return np.where(spread > ROUNDING, spread * largest, 1.0)
+    return np.where(spread > ROUNDING * np.finfo(X.dtype).eps, spread * largest, 0.0)
 
 
 def divided(X: Any, scale: NDArray[np.float64]) -> Any:

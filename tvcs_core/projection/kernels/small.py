@@ -120,7 +120,7 @@ def solve_small(candidates, caps, steps, mask, u, w):
 
     Returns (price of the total, scale of the values, status). Shortest paths solve tables of few
     lines, cost scaling the others. Nothing is filled in if the status is -1 (no entry may be kept)
-    or -2 (cost scaling gave up); otherwise it is the number of units sent.
+    or -2 (cost scaling gave up); otherwise it is the number of units that shortest paths sent.
     """
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # a literal would be another type, and compile the callee again
