@@ -60,7 +60,8 @@ class AssignOptions:
 def assign(given: AssignOptions) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
 
-    The method best also writes prices.csv, the value of one more task of each worker.
+    The method best also writes prices.csv, the value of one more task of each worker. For small
+    plans it writes branches.json if these prices alone do not prove the bound.
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
@@ -152,6 +153,8 @@ def _write(found: Assignment, given: AssignOptions, classes: list[str], out: Res
     out.json("summary.json", found.summary() | {"classes": classes})
     if found.certificate is not None:
         out.table("prices.csv", ["worker", "price"], found.price_rows())
+    if branches := found.branches():
+        out.json("branches.json", {"leaves": branches})
     is_table, model = found.plan.is_table, given.demands.dependence_model
     page = render(
         found,

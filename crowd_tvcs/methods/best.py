@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.factors.assign import assign_in_factors, begin_by_knots
 from crowd_tvcs.plan.assigned import Assigned
@@ -20,9 +21,12 @@ from crowd_tvcs.plan.proof import (
     nearly,
     usable,
 )
+from crowd_tvcs.search.all_sets import fits
+from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import climb, largest_sum
 from crowd_tvcs.search.rations import money_price_of
+from crowd_tvcs.search.relaxation import DualBound
 from crowd_tvcs.search.search import NO_MORE, Search
 
 # Time of two more assignments by that of the first ones: at 3.2 million pairs, 2 and 4 classes.
@@ -66,6 +70,9 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
     shows that no such set pays, there is none, and large teams come from step 1.
 
+    The rest of the gap of a plan of at most 20 tasks and 10 workers is closed by branching over all
+    sets of all tasks (see `crowd_tvcs.search.branching`).
+
     A crowd in factors is planned by groups of tasks that are alike, see
     `crowd_tvcs.factors.assign.assign_in_factors`.
     """
@@ -86,12 +93,16 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     reason = nearly(search.gap, error) if is_certified else search.run()
     if is_rationed(plan) and deadline.has_passed:  # before anything greedy was tried, perhaps
         search.begin_greedily()
+    support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
+    if reason != LARGEST and not deadline.has_passed and fits(plan):
+        support, certificate = _to_the_end(plan, support, search.dual, deadline)
+        reason = deadline.reason if deadline.has_passed else NO_MORE
     found = Assignment(
         plan,
-        Assigned.of_support(search.relaxation.support_of(search.best)),
+        Assigned.of_support(support),
         "best",
         reason,
-        certificate=_by_prices(search),
+        certificate=certificate,
     )
     if is_largest(found.expected_accuracy, found.bound, found.standard_error):
         return replace(found, reason=LARGEST)
@@ -112,3 +123,21 @@ def _by_prices(search: Search) -> PlanProof | None:
     prices = dual.prices / m
     money_price = money_price_of(relaxation.plan, relaxation.rations, prices)
     return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price, slack=dual.slack)
+
+
+def _to_the_end(
+    plan: Plan, support: NDArray[np.bool_], dual: DualBound | None, deadline: Deadline
+) -> tuple[NDArray[np.bool_], PlanProof]:
+    """Close the gap by branching: the best assignment, and the bound of all parts together."""
+    search = Branching(plan, deadline)
+    prices = np.zeros(search.sets.limits.size) if dual is None else dual.prices
+    whole, parts = search.close(support, prices)
+    root, leaves = search.leaf(whole), tuple(map(search.leaf, parts))
+    bound, by_prices = usable(max(leaf.bound for leaf in leaves)), usable(root.bound)
+    assert bound is not None
+    assert by_prices is not None
+    if not any(leaf.branches for leaf in leaves):
+        leaves, bound, by_prices = (), by_prices, None
+    return search.support, PlanProof(
+        bound, root.prices, root.budget_price, leaves, by_prices, root.money_price
+    )

@@ -14,6 +14,7 @@ from crowd_tvcs.plan.accuracy_of_pairs import accuracies_and_errors
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.certificate import Duals, PlanProof
 from crowd_tvcs.plan.costs import spent
+from crowd_tvcs.plan.leaves import as_json
 from crowd_tvcs.plan.plan import Plan, by_name
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from tvcs_core.files.display import plural
@@ -216,6 +217,12 @@ class Assignment:
             return []
         return sorted(zip(self.names[0], self.prices.tolist(), strict=True))
 
+    def branches(self) -> list[dict[str, Any]]:
+        """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""
+        quality = self.plan.quality
+        leaves = () if self.certificate is None else self.certificate.leaves
+        return as_json(leaves, quality.workers, quality.tasks)
+
     def summary(self) -> dict[str, Any]:
         """Return everything about the assignment that `summary.json` holds.
 
@@ -244,6 +251,8 @@ class Assignment:
             out["task_accuracy"] = _by_name(tasks, self.task_accuracy)
         else:
             out |= of_classes | {"n_tasks": len(tasks)} | loads | {"kinds": self.kinds()}
+        if self.certificate is not None and self.certificate.leaves:
+            out["bound_by_prices"] = self.certificate.bound_by_prices
         if self.certificate is not None and self.certificate.slack > 0.0:
             out["pricing_slack"] = self.certificate.slack
         if plan.model is not None:
@@ -270,7 +279,7 @@ class Assignment:
             duals = Duals(
                 duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
             )
-        proof = None if self.certificate is None else self.certificate.reorder(rows)
+        proof = None if self.certificate is None else self.certificate.reorder(rows, columns)
         pairs = self.assigned.reorder(rows, columns)
         return Assignment(plan, pairs, self.method, self.reason, duals, self.facts, proof)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.leaves import Leaf
 from tvcs_core import Projection
 from tvcs_core.files.display import summary
 
@@ -65,6 +66,11 @@ class PlanProof:
     budget_price
         Price of one more label in the budget, >= 0. All are per label and in units of the mean
         expected accuracy: one more unit of a cap adds at most its price to the bound.
+    leaves
+        Parts that all assignments fall into, each with prices and a bound of its own. If there
+        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
+    bound_by_prices
+        Bound that the prices above prove without leaves; None if it is `bound`.
     money_price
         Price of one more unit of money, >= 0; None for a plan without money.
     slack
@@ -75,9 +81,12 @@ class PlanProof:
     bound: float
     prices: NDArray[np.float64]
     budget_price: float
+    leaves: tuple[Leaf, ...] = ()
+    bound_by_prices: float | None = None
     money_price: float | None = None
     slack: float = 0.0
 
-    def reorder(self, rows: NDArray[np.intp]) -> PlanProof:
-        """Put the workers in the order of `rows`."""
-        return replace(self, prices=self.prices[rows])
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
+        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
+        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
+        return replace(self, prices=self.prices[rows], leaves=leaves)

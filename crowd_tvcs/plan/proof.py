@@ -1,7 +1,7 @@
 """The one definition of "certified", and the words for it in commands and reports.
 
 A bound is a number that no assignment within the caps and demands can exceed. It is finite, at most
-1, and proved: recomputed from the prices that come with it by code that shares
+1, and proved: recomputed from the prices (and branches) that come with it by code that shares
 nothing with the method. The gap is the bound minus the expected accuracy, at least 0.
 
 An assignment is *certified* if its gap is known and at most `CERTIFIED_WITHIN`, and its accuracy is

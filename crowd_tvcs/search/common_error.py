@@ -14,6 +14,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.accuracy import constant_and_weights
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
+from crowd_tvcs.plan.leaves import Leaf
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import LARGEST, is_largest, usable
 from crowd_tvcs.search.search import CLOSE, CLOSED_NEARLY, NO_MORE
@@ -55,12 +56,26 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
     else:
         scale, constant = 1.0, float(constant_and_weights(plan, plan.model)[0].mean())
 
-    bound = usable(constant + scale * proof.bound)
-    assert bound is not None
+    def of(bound: float) -> float:
+        plan = usable(constant + scale * bound)
+        assert plan is not None
+        return plan
+
+    def scaled(price: float | None) -> float | None:
+        return None if price is None else scale * price
+
+    def leaf(part: Leaf) -> Leaf:
+        branches = tuple(replace(b, price=scale * b.price) for b in part.branches)
+        bound = constant + scale * part.bound
+        prices = scale * part.prices, scale * part.budget_price
+        return Leaf(branches, *prices, bound, money_price=scaled(part.money_price))
+
     return PlanProof(
-        bound,
+        of(proof.bound),
         scale * proof.prices,
         scale * proof.budget_price,
-        None if proof.money_price is None else scale * proof.money_price,
-        scale * proof.slack,
+        tuple(map(leaf, proof.leaves)),
+        None if proof.bound_by_prices is None else of(proof.bound_by_prices),
+        money_price=scaled(proof.money_price),
+        slack=scale * proof.slack,
     )

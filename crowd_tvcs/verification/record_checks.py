@@ -25,7 +25,7 @@ from tvcs_core.files.errors import DataError
 INT64_MAX = 2**63 - 1  # largest count of a file
 TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")  # in the order of run.json
 OUTPUTS = ("assignment.csv", "report.html", "summary.json")
-PRICES = "prices.csv"  # where there is a bound
+PRICES, BRANCHES = "prices.csv", "branches.json"  # where there is a bound; where that needs them
 ACCURACY = "accuracy.csv"  # of every task, where summary.json has none
 PACKAGES = ("python", "tvcs", "numpy", "scipy", "numba", "pandas", "scikit-learn")
 SHA256 = re.compile("[0-9a-f]{64}")
@@ -183,7 +183,7 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
     outputs = dict(_hashes(path, entries["outputs"], "outputs", {}))
     if "kinds" in parameters and inputs[0][0] != parameters["kinds"]:
         _refuse(path, "parameters.kinds", "the first file of inputs", parameters["kinds"])
-    wanted: list[list[str]] = [[], [PRICES]]
+    wanted: list[list[str]] = [[], [PRICES], [PRICES, BRANCHES]]
     if "kinds" in parameters:
         wanted += [[ACCURACY], [ACCURACY, PRICES]]
     if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
@@ -254,9 +254,11 @@ def changed_outputs(folder: Path, record: Record) -> list[str]:
                 f"{name}: is not the file that was written: its SHA-256 begins with {found[:12]}, "
                 f"in run.json with {sha[:12]}"
             )
-    if PRICES not in record.outputs and (folder / PRICES).exists():
-        out.append(f"{PRICES}: is there, but not among outputs in run.json")
-    return out
+    return out + [
+        f"{name}: is there, but not among outputs in run.json"
+        for name in (PRICES, BRANCHES)
+        if name not in record.outputs and (folder / name).exists()
+    ]
 
 
 def read_prices(

@@ -55,6 +55,10 @@ class Found:
         Accuracy of every task in accuracy.csv; None if that is wrong, or there is none.
     bound
         Bound that the files prove; None if there is none, or it could not be had.
+    by_prices
+        Bound that the prices prove alone, likewise.
+    is_branched
+        Whether there are branches beside the prices.
     forecast
         Function from the accuracy of every task to the forecast; None without a forecast model.
     slack
@@ -72,6 +76,8 @@ class Found:
     accuracy: float
     listed: Floats | None
     bound: float | None
+    by_prices: float | None
+    is_branched: bool
     forecast: Callable[[Floats], dict[str, float]] | None
     slack: float = 0.0
     by_knots: bool = False
@@ -143,6 +149,8 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     out += ["budget_price", "assignments", "budget", "binding", "loads", *found.own]
     out += ["answers_per_task", "task_accuracy"] if found.plan.is_table else ["n_tasks", "kinds"]
     method = found.parameters["method"]
+    if found.is_branched:
+        out.append("bound_by_prices")
     if found.plan.is_table and found.slack > 0.0:
         out.append("pricing_slack")
     out += ["sum_of_qualities"] if method == "qlp" else []
@@ -273,14 +281,16 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
             yield name, False, "a number >= 0" + ("" if most > 1.0 else " and at most 1")
             return
     if found.bound is not None:
+        words = "branches.json" if found.is_branched else _prices_in(found)
         is_one = _near(stated["bound"], found.bound)
         if found.by_knots or not found.plan.is_table:  # with some slack, by the method and here
             is_one = stated["bound"] >= found.bound - TOLERANCE
         elif found.slack > 0.0:
             is_one = -TOLERANCE <= stated["bound"] - found.bound <= found.slack + TOLERANCE
-        money = " and money_price" * (found.plan.money is not None)
-        words = f"{found.bound!r} by prices.csv and budget_price{money}"
-        yield "bound", is_one, words
+        yield "bound", is_one, f"{found.bound!r} by {words}"
+    if found.is_branched and found.by_prices is not None:
+        words = f"{found.by_prices!r} by {_prices_in(found)}"
+        yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
     accuracy = summary["expected_accuracy"]
     if is_number(accuracy):
         yield "bound", stated["bound"] >= accuracy - TOLERANCE, f"no less than {accuracy}"
@@ -289,6 +299,10 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
         yield "gap", _near(stated["gap"], gap), gap
         certified = is_certified(accuracy, stated["bound"], _error(summary))
         yield "certified", summary["certified"] is certified, certified
+
+
+def _prices_in(found: Found) -> str:
+    return "prices.csv and budget_price" + " and money_price" * (found.plan.money is not None)
 
 
 def _error(summary: Mapping[str, Any]) -> float:

@@ -24,10 +24,12 @@ from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
+from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.record_checks import (
     ACCURACY,
+    BRANCHES,
     PRICES,
     TABLES,
     Record,
@@ -130,9 +132,12 @@ def verify(
                 by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
-        out.bound = usable(by_prices)
+        by_prices = out.bound = usable(by_prices)
+        if BRANCHES in record.outputs:
+            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
+        by_prices, BRANCHES in record.outputs,
         _forecast(plan, pairs, record, tables),
         table_slack, by_knots,
     )  # fmt: skip
@@ -175,3 +180,13 @@ def _forecast(
     if model is None or plan_error != plan.common_error:
         return None
     return partial(recompute_forecast, model, plan.table.values, pairs.support)
+
+
+def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
+    """Return the bound of a tiny plan whose gap was branched on."""
+    document = read_json(path)
+    try:
+        return usable(bound_of_branches(plan, document))
+    except ValueError as error:
+        out.violations.append(f"{path.name}: {error}")
+        return None

@@ -8,6 +8,7 @@ over the loads of the workers, which tries every set on every task.
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -15,10 +16,10 @@ import pytest
 from crowd_tvcs import METHODS, Plan, Quality, assign
 from crowd_tvcs.methods import methods_for
 from crowd_tvcs.plan.proof import LARGEST, is_largest
+from crowd_tvcs.verification.branches import bound_of_branches
 
 SHARP = [0.0, 0.5, 1.0]
 ROUNDING = 1e-10
-NEAR = 0.03  # of the optimum, for methods that do not search for it
 
 
 def small_plan(seed, *, together=False, common_error=0.0):
@@ -215,25 +216,33 @@ def bound_of_prices(plan, prices, budget_price, money_price=None):
 def check(plan, seed, *, is_tight=True):
     """Let `best` plan, and hold every claim to all assignments there are: optimum and result.
 
-    Where the bound that is searched is that of the accuracy (`is_tight`), prices prove all of it.
+    Where the bound that is searched is the accuracy, a small plan is solved to the end.
     """
     optimum = best_by_enumeration(plan)
     found = assign(plan, "best", rng=seed)
     reached = accuracy_of(plan, found.support)
     assert plan.unmet(found.support) == ()
     assert found.expected_accuracy == pytest.approx(reached, abs=ROUNDING)
-    assert optimum - NEAR <= reached <= optimum + ROUNDING
-    if found.bound is None and not is_tight:
-        return optimum, found
+    assert found.bound is not None
     assert optimum - ROUNDING <= found.bound <= 1.0, "a bound that is beaten"
+    proof = found.certificate
+    if proof.leaves:
+        assert any(leaf.branches for leaf in proof.leaves)
+        branches = json.loads(json.dumps({"leaves": found.branches()}))
+        assert found.bound == pytest.approx(bound_of_branches(plan, branches), abs=ROUNDING)
     assert min(*found.prices, found.budget_price) >= 0.0
     prices = found.prices, found.budget_price, found.money_price
     by_prices = min(1.0, bound_of_prices(plan, *prices))
+    result = proof.bound_by_prices if proof.leaves else found.bound
     assert (found.reason == LARGEST) == is_largest(reached, found.bound)
+    assert reached <= optimum + ROUNDING
     if is_tight:
-        assert found.bound == pytest.approx(by_prices, abs=ROUNDING)
+        assert result == pytest.approx(by_prices, abs=ROUNDING)
+        assert found.certified
+        assert found.reason == LARGEST, "not solved to the end"
+        assert reached >= optimum - 2e-9, "proved to be the largest, and it is not"
     else:
-        assert found.bound >= by_prices - ROUNDING
+        assert result >= by_prices - ROUNDING
     return optimum, found
 
 

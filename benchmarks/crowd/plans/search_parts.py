@@ -31,6 +31,7 @@ from crowd_tvcs.methods import best
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.search import column_generation, deadline, initial, relaxation, search
+from crowd_tvcs.search.all_sets import fits
 
 # Left out and gone: branch and bound broken off early at first (decision 295).
 Patch = tuple[Any, str, Any]
@@ -88,6 +89,7 @@ PARTS: dict[str, tuple[Patch, ...]] = {
     "a slack that grows": ((relaxation, "WIDER", 1),),
     "the best six sets a task": ((column_generation, "KEPT", 10**9),),
     "like tasks priced once": ((relaxation, "kinds_of_tasks", _each),),
+    "branching of tiny plans": ((best, "fits", lambda _: False),),
     "exchanges within money and groups": ((SEARCH, "_trade", lambda _: None),),
     "greedy plans within money and groups": (
         (SEARCH, "_bargain", lambda _: None),
@@ -114,6 +116,8 @@ def is_part_of(part: str, plan: Plan) -> bool:
     """Whether the search of a plan has the part at all."""
     if part in OF_RATIONED:
         return is_rationed(plan)
+    if part == "branching of tiny plans":
+        return fits(plan)
     if part == "exchanges at the start":
         return plan.n_classes == 2 and not is_rationed(plan)
     return not (part in NOT_OF_RATIONED and is_rationed(plan))

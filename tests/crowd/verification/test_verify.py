@@ -275,7 +275,7 @@ def imports(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("verify", "summary_checks", "record_checks", "pricing"),
+        *("verify", "branches", "summary_checks", "record_checks", "pricing"),
         *("pricing_many_classes", "accuracies", "bound_by_prices", "pairs"),
     ],
 )
