@@ -171,8 +171,8 @@ def test_other_additions_and_strangers_are_reported(folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
-        ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
+        ("t1,zoe,yes", "bad.csv:10: there is no worker 'zoe' in this campaign"),
+        ("t99,ann,yes", "bad.csv:10: there is no task 't99' in this campaign"),
         ("{other},NA,maybe", "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'"),
         (
             "{task},{worker},yes",
