@@ -143,13 +143,8 @@ def with_answer(
     settings: Settings, row: TaskRow, pairs: Sequence[PairRow], who: int, label: int
 ) -> dict[str, Any]:
     """Compute the new state of a task after an answer."""
-    known = [
-        (ANSWERED, label, p.quality, p.habits)
-        if p.worker_id == who
-        else (p.state, p.label, p.quality, p.habits)
-        for p in pairs
-    ]
-    return settled(settings, row, known)
+    after = [p._replace(state=ANSWERED, label=label) if p.worker_id == who else p for p in pairs]
+    return settled(settings, row, after)
 
 
 def judge(
