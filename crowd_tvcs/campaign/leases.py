@@ -233,8 +233,8 @@ def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> N
 def unknown(kind: str, name: str) -> RejectedError:
     """Return the error of a worker or a task that the campaign does not have."""
     return RejectedError(
-        f"there is no {kind} {name!r} in this campaign; write a name that it has, or add the {kind} "
-        f"by campaign add --{kind}s"
+        f"there is no {kind} {name!r} in this campaign; write a name that it has, or add the "
+        f"{kind} by campaign add --{kind}s"
     )
 
 

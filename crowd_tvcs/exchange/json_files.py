@@ -24,11 +24,9 @@ class Record:
     location: SourceLocation
     fields: dict[str, Any]
 
-    def name(self, field: str, hint: str = "") -> str:
+    def name(self, field: str) -> str:
         """Read a field that must be a name."""
-        if field not in self.fields:
-            raise self.location.error(field, f"is missing{hint or f'; {AGAIN}'}")
-        return name_of(self.fields[field], self.location, field)
+        return name_of(self.field(field)[1], self.location, field)
 
     def field(self, field: str, hint: str = "") -> Field:
         """Return a required field, for the collector to check."""

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crowd_tvcs.campaign import Campaign, RejectedError, StoreError
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
@@ -240,7 +240,7 @@ class Sync:
             workers = tuple(open_now.get(name, ()))
             if name in self._names.tasks and workers != before.workers:
                 self.tool.show({name: workers})
-                self._shown[name] = RemoteTask(name, workers, before.annotations, before.predicted)
+                self._shown[name] = replace(before, workers=workers)
 
     def _predict(self) -> None:
         if not self.settings.predictions:
@@ -249,7 +249,7 @@ class Sync:
             before = self._shown.get(name)
             if before is not None and not _is_same(before.predicted, now):
                 self.tool.predict({name: now})
-                self._shown[name] = RemoteTask(name, before.workers, before.annotations, now)
+                self._shown[name] = replace(before, predicted=now)
 
 
 def run(
