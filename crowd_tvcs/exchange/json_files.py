@@ -15,6 +15,10 @@ from tvcs_core.files.errors import DataError
 
 ABSENT_FIELD = object()
 AGAIN = "export it again, and do not edit it"
+OF_PICTURES = (
+    "write a table of task, worker, label (a row per picture and annotator) and give that to "
+    "crowd-tvcs vote"
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ def read_records(text: str, path: str | Path, remedy: str) -> list[Record]:
     _refuse_others(text, path, remedy)
     value = _parse(text, path)
     if not isinstance(value, list):
+        if isinstance(value, dict) and {"shapes", "imagePath"} <= value.keys():
+            remedy = f"it is of LabelMe, whose shapes are not read here; {OF_PICTURES}"
         what = f"must hold a list of records, found {_kind(value)}; {remedy}"
         raise DataError(what, path=path)
     out = []
@@ -105,8 +111,7 @@ def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
     if begin == "<":
         raise DataError(
             "must be JSON, found XML, as CVAT writes it: its boxes and tags are not read here; "
-            "write a table of task, worker, label (a row per picture and annotator) and give that "
-            "to crowd-tvcs vote",
+            + OF_PICTURES,
             path=path,
         )
     if is_table(text):
