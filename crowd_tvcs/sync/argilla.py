@@ -122,15 +122,13 @@ class Argilla:
     def open_tabs(self, workers: Sequence[str]) -> None:
         """Do nothing: annotators filter by `assigned`."""
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+    def show(self, task: str, workers: Sequence[str]) -> None:
         """See `LabellingTool`."""
-        for task, workers in workers_of.items():
-            self._note(task, {ASSIGNED: list(workers)})
+        self._note(task, {ASSIGNED: list(workers)})
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+    def predict(self, task: str, label: str, confidence: float) -> None:
         """See `LabellingTool`."""
-        for task, (label, confidence) in labels.items():
-            self._note(task, {LABEL: label, CONFIDENCE: confidence})
+        self._note(task, {LABEL: label, CONFIDENCE: confidence})
 
     def set_webhook(self, url: str | None) -> None:
         """See `LabellingTool`; the webhook's content is not read.

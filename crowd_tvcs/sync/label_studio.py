@@ -144,30 +144,32 @@ class LabelStudio:
                 self._ask("POST", "/api/dm/views/", {"project": self._project, "data": data})
                 self._tabs.add(worker)
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+    def show(self, task: str, workers: Sequence[str]) -> None:
         """See `LabellingTool`."""
-        for task, workers in workers_of.items():
-            number, data = self._data[task]
-            data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
-            self._ask("PATCH", f"/api/tasks/{number}/", {"data": data})
-            self._data[task] = (number, data)
+        number, data = self._data[task]
+        data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
+        self._ask("PATCH", f"/api/tasks/{number}/", {"data": data})
+        self._data[task] = (number, data)
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+    def predict(self, task: str, label: str, confidence: float) -> None:
         """See `LabellingTool`."""
-        for task, (label, confidence) in labels.items():
-            choice = {
-                "from_name": self._question,
-                "to_name": self._to_name,
-                "type": "choices",
-                "value": {"choices": [label]},
-            }
-            body = {"result": [choice], "score": confidence, "model_version": MODEL}
-            body["task"] = self._data[task][0]
-            if task in self._predictions:
-                self._ask("PATCH", f"/api/predictions/{self._predictions[task]}/", body)
-            else:
-                made = self._ask("POST", "/api/predictions/", body)
-                self._predictions[task] = int(made["id"])
+        choice = {
+            "from_name": self._question,
+            "to_name": self._to_name,
+            "type": "choices",
+            "value": {"choices": [label]},
+        }
+        body = {
+            "task": self._data[task][0],
+            "result": [choice],
+            "score": confidence,
+            "model_version": MODEL,
+        }
+        if task in self._predictions:
+            self._ask("PATCH", f"/api/predictions/{self._predictions[task]}/", body)
+        else:
+            made = self._ask("POST", "/api/predictions/", body)
+            self._predictions[task] = int(made["id"])
 
     def set_webhook(self, url: str | None) -> None:
         """See `LabellingTool`: a webhook without payload; those of killed runs are removed."""

@@ -88,12 +88,12 @@ class LabellingTool(Protocol):
         """Give every worker a tab that shows their assigned tasks only."""
         ...
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
-        """Show tasks to these workers only."""
+    def show(self, task: str, workers: Sequence[str]) -> None:
+        """Show a task to these workers only."""
         ...
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
-        """Send the predicted label and confidence of tasks to the operator."""
+    def predict(self, task: str, label: str, confidence: float) -> None:
+        """Send the predicted label and confidence of a task to the operator."""
         ...
 
     def set_webhook(self, url: str | None) -> None:

@@ -239,7 +239,7 @@ class Sync:
         for name, before in list(self._shown.items()):
             workers = tuple(open_now.get(name, ()))
             if name in self._names.tasks and workers != before.workers:
-                self.tool.show({name: workers})
+                self.tool.show(name, workers)
                 self._shown[name] = replace(before, workers=workers)
 
     def _predict(self) -> None:
@@ -248,7 +248,7 @@ class Sync:
         for name, now in leasing.labels_now(self.campaign.store).items():
             before = self._shown.get(name)
             if before is not None and not _is_same(before.predicted, now):
-                self.tool.predict({name: now})
+                self.tool.predict(name, *now)
                 self._shown[name] = replace(before, predicted=now)
 
 
