@@ -131,7 +131,7 @@ def submit(
     return SubmissionResult(task_name, name, label, reason, sure)
 
 
-def read_label(kind: AnswerKind, label: str, task: str, worker: str) -> int:
+def read_label(kind: AnswerKind, label: str, task: str, worker: str | None = None) -> int:
     """Return the code of an answer, or refuse it by `RejectedError`."""
     try:
         return kind.parse(label, task, worker)
@@ -242,11 +242,18 @@ def no_room(settings: Settings, who: WorkerRow) -> str:
     """Which cap leaves no room for one more label of this worker, or ''."""
     if who.slots >= who.max_tasks:
         return f"the worker has their {plural(who.max_tasks, 'task')}"
-    if settings.budget is not None and settings.slots >= settings.budget:
-        return f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
+    if reason := no_budget(settings):
+        return reason
     if settings.money is not None and settings.committed + who.cost > settings.money:
         return "the money is used up or out with workers"
     return ""
+
+
+def no_budget(settings: Settings) -> str:
+    """Return the reason why the budget leaves no room for one more label, or ''."""
+    if settings.budget is None or settings.slots < settings.budget:
+        return ""
+    return f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
 
 
 def _task_is_taken(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, select, update
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.leases import RejectedError, ordinary_task
+from crowd_tvcs.campaign.leases import RejectedError, ordinary_task, read_label
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, OPEN, gold, task
@@ -18,10 +18,7 @@ def settle_label(connection: Connection, settings: Settings, name: str, label: s
     kind = kind_of(settings)
     if label is None and row.settled is None:
         raise RejectedError(f"task {name!r} is not settled, so there is nothing to take back")
-    try:
-        code = None if label is None else kind.parse(label, name)
-    except ValueError as error:
-        raise RejectedError(f"label {error}") from None
+    code = None if label is None else read_label(kind, label, name)
     known = connection.scalar(select(gold.c.label).where(gold.c.task == name))
     if known not in (None, code) and row.settled is None:
         raise RejectedError(
