@@ -27,7 +27,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
-from tvcs_core.arguments import describe_value, option_name
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.frames import is_frame
 from tvcs_core.files.spreadsheet import write_csv
@@ -97,7 +97,9 @@ def read_answers(
         Naming file, line and column: a column is missing, a label or a name is invalid, a label is
         not a class, a pair is answered twice, or (with `times`) a time is impossible.
     """
-    table = open_table(source)
+    table = open_table(
+        source, "answers must be Answers, a path or a DataFrame with columns task, worker and label"
+    )
     at = find(table, [TASK, WORKER, ANSWER])
     check_any_rows(table)
     more = time_columns(table) if times else []
@@ -172,7 +174,11 @@ def read_gold(
     DataError
         As there, and if a task has two labels or no row has one.
     """
-    table = open_table(_with_columns(source))
+    table = open_table(
+        _with_columns(source),
+        "gold must be Gold, a mapping of tasks to labels, a Series, a path or a DataFrame with "
+        "columns task and label",
+    )
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
     layout = describe_columns(table, [TASK, TRUTH], at)
@@ -205,25 +211,13 @@ def read_gold(
 
 def answers_of(given: Answers | str | Path | pd.DataFrame, also: Sequence[str] = ()) -> Answers:
     """Return `Answers` as they are, and those that `read_answers` reads otherwise."""
-    if isinstance(given, Answers):
-        return given
-    if not (is_frame(given) or isinstance(given, str | Path)):
-        raise TypeError(
-            "answers must be Answers, a DataFrame with the columns task, worker and label, or a "
-            f"path, found {describe_value(given)}"
-        )
-    return read_answers(given, also=also)
+    return given if isinstance(given, Answers) else read_answers(given, also=also)
 
 
 def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object]) -> Gold:
     """Return `Gold` as it is, and that which `read_gold` reads otherwise."""
     if isinstance(given, Gold):
         return given
-    if not (hasattr(given, "items") or isinstance(given, str | Path)):
-        raise TypeError(
-            "gold must be a mapping of tasks to labels, a DataFrame with the columns task and "
-            f"label, or a path, found {describe_value(given)}"
-        )
     if isinstance(given, Mapping) and not given:
         raise ValueError("gold must have the label of a task or more, found none")
     return read_gold(given)

@@ -21,7 +21,7 @@ from crowd_tvcs.answers.values import (
 )
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.frames import table_in
+from tvcs_core.files.frames import A_TABLE, table_in
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, JSON, NO_JSON, Table, read_names
@@ -83,8 +83,10 @@ QUALITY = Column("quality")
 KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
-def open_table(source: str | Path | pd.DataFrame) -> Table:
+def open_table(source: str | Path | pd.DataFrame, needed: str = A_TABLE) -> Table:
     """Read a table whose rows have as many cells as its header, of a file or a DataFrame.
+
+    Of anything else the error says what is `needed`.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def open_table(source: str | Path | pd.DataFrame) -> Table:
     TypeError
         If it is neither.
     """
-    table = table_in(source)
+    table = table_in(source, needed=needed)
     if JSON.match("".join("".join(row) for row in table.rows[:3])):
         raise table.error(NO_JSON + OF_TOOLS)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")

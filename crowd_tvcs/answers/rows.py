@@ -86,7 +86,8 @@ def read_count(table: Table, row: int, column: int) -> int:
     """Read a cap or a minimum."""
     cell = table.rows[row][column]
     if not (cell.isascii() and cell.isdigit()):
-        what = f"must be an integer >= 0, found {quoted(cell)}{number_hint(cell)}"
+        remedy = number_hint(cell) or "; write a whole number, or leave the cell empty"
+        what = f"must be an integer >= 0, found {quoted(cell)}{remedy}"
         raise table.error(what, row, column)
     if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
         raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)

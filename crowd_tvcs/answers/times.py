@@ -61,8 +61,8 @@ def parse_time(value: object, now: float | None = None) -> float:
     seconds = _since_1970(value)
     if math.isnan(seconds):
         raise ValueError(
-            "must be a time such as 2026-03-01T12:30:00Z, or seconds since 1970, found "
-            f"{quoted(value)}"
+            "must be a time such as 2026-03-01T12:30:00Z (year, month, day), or seconds since "
+            f"1970, found {quoted(value)}"
         )
     if seconds >= MIN_MILLISECONDS:
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import FreedPair, PairRow, Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.tasks import (
     count,
@@ -106,12 +106,9 @@ def submit(
     """
     name, task_name, label = answer
     kind = kind_of(settings)
-    who = the_worker(found[0], name)
-    if not found[1]:
-        raise RejectedError(f"there is no task {task_name!r} in this campaign")
+    who, row, pairs = the_worker(found[0], name), the_task(found[1], task_name), found[2]
     code = read_label(kind, label, task_name, name)
     label = kind.show(code, task_name)
-    row, pairs = found[1][0], found[2]
     slot = next((p for p in pairs if p.worker_id == who.id), None)
     reason = judge(connection, settings, who, row, slot, code)
     if reason == KNOWN:
@@ -134,7 +131,7 @@ def submit(
     return SubmissionResult(task_name, name, label, reason, sure)
 
 
-def read_label(kind: AnswerKind, label: str, task: str, worker: str) -> int:
+def read_label(kind: AnswerKind, label: str, task: str, worker: str | None = None) -> int:
     """Return the code of an answer, or refuse it by `RejectedError`."""
     try:
         return kind.parse(label, task, worker)
@@ -146,13 +143,8 @@ def with_answer(
     settings: Settings, row: TaskRow, pairs: Sequence[PairRow], who: int, label: int
 ) -> dict[str, Any]:
     """Compute the new state of a task after an answer."""
-    known = [
-        (ANSWERED, label, p.quality, p.habits)
-        if p.worker_id == who
-        else (p.state, p.label, p.quality, p.habits)
-        for p in pairs
-    ]
-    return settled(settings, row, known)
+    after = [p._replace(state=ANSWERED, label=label) if p.worker_id == who else p for p in pairs]
+    return settled(settings, row, after)
 
 
 def judge(
@@ -165,7 +157,10 @@ def judge(
 ) -> str:
     """Decide whether an answer can be taken: its slot is open, or lapsed and still free."""
     if slot is None:
-        raise RejectedError(f"task {row.name!r} was not given to worker {who.name!r}")
+        raise RejectedError(
+            f"task {row.name!r} was not given to worker {who.name!r}; a campaign takes answers to "
+            "tasks that it gave out, by next or in a round: leave this one out"
+        )
     if slot.state == ANSWERED and slot.label is not None:
         if slot.label == code:
             return KNOWN
@@ -211,19 +206,54 @@ def release(connection: Connection, settings: Settings, number: int) -> int:
 def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
     """Return the worker that was found."""
     if not found:
-        raise RejectedError(f"there is no worker {name!r} in this campaign")
+        raise unknown("worker", name)
     return found[0]
+
+
+def the_task(found: Sequence[TaskRow], name: str) -> TaskRow:
+    """Return the task that was found."""
+    if not found:
+        raise unknown("task", name)
+    return found[0]
+
+
+def ordinary_task(connection: Connection, name: str) -> TaskRow:
+    """Return a task of the operator by its name; the gold that `next` mixes in is none."""
+    found = queries.TASK_CALLED(connection, called=name)
+    return the_task([row for row in found if row.closed != GOLD], name)
+
+
+def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse the name of a worker or a task that the campaign does not have."""
+    for name in names:
+        if name not in known:
+            raise unknown(kind, name)
+
+
+def unknown(kind: str, name: str) -> RejectedError:
+    """Return the error of a worker or a task that the campaign does not have."""
+    return RejectedError(
+        f"there is no {kind} {name!r} in this campaign; write a name that it has, or add the "
+        f"{kind} by campaign add --{kind}s"
+    )
 
 
 def no_room(settings: Settings, who: WorkerRow) -> str:
     """Which cap leaves no room for one more label of this worker, or ''."""
     if who.slots >= who.max_tasks:
         return f"the worker has their {plural(who.max_tasks, 'task')}"
-    if settings.budget is not None and settings.slots >= settings.budget:
-        return f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
+    if reason := no_budget(settings):
+        return reason
     if settings.money is not None and settings.committed + who.cost > settings.money:
         return "the money is used up or out with workers"
     return ""
+
+
+def no_budget(settings: Settings) -> str:
+    """Return the reason why the budget leaves no room for one more label, or ''."""
+    if settings.budget is None or settings.slots < settings.budget:
+        return ""
+    return f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
 
 
 def _task_is_taken(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> str:

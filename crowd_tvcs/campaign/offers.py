@@ -112,7 +112,7 @@ def offer(
     chosen = None
     if policy.first and not is_reserved(settings):
         had = gold.N_HAD.only(connection, called=who.name).tasks
-        chosen = _gold_task(connection, who) if had < policy.first else None
+        chosen = gold.SEARCH.first(connection, called=who.name) if had < policy.first else None
     if chosen is None and (reason := _below_gate(settings, who)):
         return NextTask(None, reason)
     if chosen is None:
@@ -120,7 +120,7 @@ def offer(
         if chosen is None:
             return NextTask(None, NOTHING_LEFT)
         if policy.share and _is_for_gold(settings, who, policy.share):
-            chosen = _gold_task(connection, who) or chosen
+            chosen = gold.SEARCH.first(connection, called=who.name) or chosen
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
     has_classes = kind_of(settings).has_classes
@@ -198,9 +198,7 @@ def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
     room = min(slots, left.workers + row.slots - row.answers)
     if best >= (settings.best or 0.0) and room >= min(slots, LOOK_AHEAD):
         return True
-    pairs = [
-        (p.state, p.label, p.quality, p.habits) for p in queries.PAIRS(connection, of_task=row.id)
-    ]
+    pairs = queries.PAIRS(connection, of_task=row.id)
     return task_posterior(settings, row, pairs).is_worth(settings, best, room)
 
 
@@ -212,11 +210,6 @@ def _is_for_gold(settings: Settings, who: WorkerRow, share: float) -> bool:
     key = (settings.secret or "").encode()[:64]
     drawn = hashlib.blake2b(moment, key=key, digest_size=8).digest()
     return int.from_bytes(drawn) < share * 2.0**64
-
-
-def _gold_task(connection: Connection, who: WorkerRow) -> TaskRow | None:
-    """Find gold that the worker has not had, or None."""
-    return gold.SEARCH.first(connection, called=who.name)
 
 
 def _take(

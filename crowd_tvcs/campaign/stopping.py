@@ -13,6 +13,7 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
 from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
+from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
@@ -171,9 +172,9 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
         "pending": settings.slots - settings.answers,
         "budget": settings.budget,
         "left": None if settings.budget is None else settings.budget - settings.slots,
-        "money": None if settings.money is None else settings.money / 1e6,
+        "money": None if settings.money is None else settings.money / MILLION,
         "spent": spent if has_costs else None,
-        "committed": settings.committed / 1e6 if has_costs else None,
+        "committed": settings.committed / MILLION if has_costs else None,
         "expected_accuracy": expected,
         "unlabelled": sum(one.label is None for one in standings),
         "forecast": around,

@@ -33,9 +33,6 @@ from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 MOST_MONEY = 2**62  # millionths, as no limit: sums of it stay below 2^63
 CHUNK_TASKS = 100
 """Tasks that are read in one message."""
-Pair = tuple[
-    int, int | None, float | None, str | None
-]  # state, label, quality and habits of the worker
 
 
 def prior_of(own: float | None, everybody: str) -> list[float]:
@@ -65,15 +62,15 @@ class TaskPosterior(NamedTuple):
         return bool(added >= (settings.min_gain or 0.0))
 
 
-def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> TaskPosterior:
+def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[PairRow]) -> TaskPosterior:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     if row.settled is not None:
         return TaskPosterior(prior, [], one_hot(row.settled, len(prior)))
     answers = [
-        WeightedAnswer(label, known_or_nothing(quality, len(prior)), parse_confusion(habits))
-        for state, label, quality, habits in pairs
-        if state == ANSWERED and label is not None
+        WeightedAnswer(p.label, known_or_nothing(p.quality, len(prior)), parse_confusion(p.habits))
+        for p in pairs
+        if p.state == ANSWERED and p.label is not None
     ]
     model = parse_model(settings.dependence)
     if model is None:
@@ -87,18 +84,18 @@ def _alone(prior: list[float], answers: list[WeightedAnswer]) -> list[float]:
     return independent_posterior_of_task(prior, [(one.label, one.accuracy) for one in answers])
 
 
-def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
+def settled(settings: Settings, row: TaskRow, pairs: Sequence[PairRow]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
     if not (kind := kind_of(settings)).has_classes:
         return _counted(settings, kind, row, pairs)
     found = task_posterior(settings, row, pairs)
     chances, n_answers = found.chances, 0
     affinities, slots = 1.0, 0
-    for state, _, quality, _ in pairs:
-        slots += state > LAPSED
-        n_answers += state == ANSWERED
-        if LAPSED < state < ANSWERED:
-            affinities *= affinity(known_or_nothing(quality, len(chances)), len(chances))
+    for p in pairs:
+        slots += p.state > LAPSED
+        n_answers += p.state == ANSWERED
+        if LAPSED < p.state < ANSWERED:
+            affinities *= affinity(known_or_nothing(p.quality, len(chances)), len(chances))
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
     adds = settings.min_gain is None
@@ -115,11 +112,11 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
 
 
 def _counted(
-    settings: Settings, kind: AnswerKind, row: TaskRow, pairs: Sequence[Pair]
+    settings: Settings, kind: AnswerKind, row: TaskRow, pairs: Sequence[PairRow]
 ) -> dict[str, Any]:
     """Compute the same where a task has no posterior: the most common answer, and no confidence."""
-    codes = [code for state, code, *_ in pairs if state == ANSWERED and code is not None]
-    slots = sum(state > LAPSED for state, *_ in pairs)
+    codes = [p.label for p in pairs if p.state == ANSWERED and p.label is not None]
+    slots = sum(p.state > LAPSED for p in pairs)
     is_settled = row.settled is not None
     return {
         "of_task": row.id,
@@ -220,7 +217,7 @@ def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]
 def _settle(
     connection: Connection, settings: Settings, row: TaskRow, pairs: Sequence[PairRow]
 ) -> int:
-    values = settled(settings, row, [(p.state, p.label, p.quality, p.habits) for p in pairs])
+    values = settled(settings, row, pairs)
     later(connection, SETTLE.with_(**values))
     return missing_more(row, values["slots"])
 

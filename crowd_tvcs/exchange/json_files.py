@@ -15,6 +15,10 @@ from tvcs_core.files.errors import DataError
 
 ABSENT_FIELD = object()
 AGAIN = "export it again, and do not edit it"
+OF_PICTURES = (
+    "write a table of task, worker, label (a row per picture and annotator) and give that to "
+    "crowd-tvcs vote"
+)
 
 
 @dataclass(frozen=True)
@@ -24,11 +28,9 @@ class Record:
     location: SourceLocation
     fields: dict[str, Any]
 
-    def name(self, field: str, hint: str = "") -> str:
+    def name(self, field: str) -> str:
         """Read a field that must be a name."""
-        if field not in self.fields:
-            raise self.location.error(field, f"is missing{hint or f'; {AGAIN}'}")
-        return name_of(self.fields[field], self.location, field)
+        return name_of(self.field(field)[1], self.location, field)
 
     def field(self, field: str, hint: str = "") -> Field:
         """Return a required field, for the collector to check."""
@@ -69,6 +71,8 @@ def read_records(text: str, path: str | Path, remedy: str) -> list[Record]:
     _refuse_others(text, path, remedy)
     value = _parse(text, path)
     if not isinstance(value, list):
+        if isinstance(value, dict) and {"shapes", "imagePath"} <= value.keys():
+            remedy = f"it is of LabelMe, whose shapes are not read here; {OF_PICTURES}"
         what = f"must hold a list of records, found {_kind(value)}; {remedy}"
         raise DataError(what, path=path)
     out = []
@@ -107,8 +111,7 @@ def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
     if begin == "<":
         raise DataError(
             "must be JSON, found XML, as CVAT writes it: its boxes and tags are not read here; "
-            "write a table of task, worker, label (a row per picture and annotator) and give that "
-            "to crowd-tvcs vote",
+            + OF_PICTURES,
             path=path,
         )
     if is_table(text):

@@ -233,7 +233,7 @@ class _StatusPage:
 
 class _Part:
     def __init__(self, summed: Callable[[Store], dict[str, Any]]) -> None:
-        self._campaign_values = summed
+        self._summed = summed
         self._values: dict[str, Any] = {}
         self._good_until, self._revision = 0.0, -1
 
@@ -241,7 +241,7 @@ class _Part:
         start = time.monotonic()
         is_good = may_be_old and self._values and start < self._good_until
         if not is_good and revision != self._revision:
-            self._values, self._revision = self._campaign_values(store), revision
+            self._values, self._revision = self._summed(store), revision
             end = time.monotonic()
             self._good_until = end + 9.0 * (end - start)
         return self._values

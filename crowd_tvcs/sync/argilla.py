@@ -8,7 +8,7 @@ from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
-from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
+from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask, choose_question
 from tvcs_core.files.display import joined, quoted
 
 MAJOR = 2
@@ -122,15 +122,13 @@ class Argilla:
     def open_tabs(self, workers: Sequence[str]) -> None:
         """Do nothing: annotators filter by `assigned`."""
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+    def show(self, task: str, workers: Sequence[str]) -> None:
         """See `LabellingTool`."""
-        for task, workers in workers_of.items():
-            self._note(task, {ASSIGNED: list(workers)})
+        self._note(task, {ASSIGNED: list(workers)})
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+    def predict(self, task: str, label: str, confidence: float) -> None:
         """See `LabellingTool`."""
-        for task, (label, confidence) in labels.items():
-            self._note(task, {LABEL: label, CONFIDENCE: confidence})
+        self._note(task, {LABEL: label, CONFIDENCE: confidence})
 
     def set_webhook(self, url: str | None) -> None:
         """See `LabellingTool`; the webhook's content is not read.
@@ -197,25 +195,15 @@ class Argilla:
 
     def _check_question(self, classes: Sequence[str]) -> None:
         every = self._ask("GET", self._path("questions"))["items"]
-        options = {
+        labels_of = {
             one["name"]: [option["value"] for option in one["settings"]["options"]]
             for one in every
             if one["settings"]["type"] == "label_selection"
         }
-        if self._question is None and len(options) == 1:
-            self._question = next(iter(options))
         where = f"dataset {quoted(self._name)}"
-        if self._question not in options:
-            asked = "" if self._question is None else f" called {quoted(self._question)}"
-            raise ValueError(
-                f"{where} must have one label question{asked}, found {joined(options) or 'none'}; "
-                "--question names it where there are several"
-            )
-        if set(options[self._question]) != set(classes):
-            raise ValueError(
-                f"{where}: the labels of {quoted(self._question)} must be the classes of the "
-                f"campaign, {joined(classes)}; found {joined(options[self._question])}"
-            )
+        self._question = choose_question(
+            labels_of, self._question, classes, where, "label question"
+        )
 
     def _set_up(self, workers: int) -> list[str]:
         """Create the metadata, and keep records in all queues until the campaign is finished."""

@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
@@ -14,7 +15,7 @@ from crowd_tvcs.exchange.fields import SourceLocation
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
-from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
+from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask, choose_question
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 
@@ -111,7 +112,7 @@ class LabelStudio:
             one = self._shown(task, raw)
             before = found.get(task)
             if before is not None:
-                one = _merged(before, one)
+                one = replace(before, annotations=before.annotations + one.annotations)
             found[task] = one
         return list(found.values()), latest
 
@@ -143,30 +144,32 @@ class LabelStudio:
                 self._ask("POST", "/api/dm/views/", {"project": self._project, "data": data})
                 self._tabs.add(worker)
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+    def show(self, task: str, workers: Sequence[str]) -> None:
         """See `LabellingTool`."""
-        for task, workers in workers_of.items():
-            number, data = self._data[task]
-            data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
-            self._ask("PATCH", f"/api/tasks/{number}/", {"data": data})
-            self._data[task] = (number, data)
+        number, data = self._data[task]
+        data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
+        self._ask("PATCH", f"/api/tasks/{number}/", {"data": data})
+        self._data[task] = (number, data)
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+    def predict(self, task: str, label: str, confidence: float) -> None:
         """See `LabellingTool`."""
-        for task, (label, confidence) in labels.items():
-            choice = {
-                "from_name": self._question,
-                "to_name": self._to_name,
-                "type": "choices",
-                "value": {"choices": [label]},
-            }
-            body = {"result": [choice], "score": confidence, "model_version": MODEL}
-            body["task"] = self._data[task][0]
-            if task in self._predictions:
-                self._ask("PATCH", f"/api/predictions/{self._predictions[task]}/", body)
-            else:
-                made = self._ask("POST", "/api/predictions/", body)
-                self._predictions[task] = int(made["id"])
+        choice = {
+            "from_name": self._question,
+            "to_name": self._to_name,
+            "type": "choices",
+            "value": {"choices": [label]},
+        }
+        body = {
+            "task": self._data[task][0],
+            "result": [choice],
+            "score": confidence,
+            "model_version": MODEL,
+        }
+        if task in self._predictions:
+            self._ask("PATCH", f"/api/predictions/{self._predictions[task]}/", body)
+        else:
+            made = self._ask("POST", "/api/predictions/", body)
+            self._predictions[task] = int(made["id"])
 
     def set_webhook(self, url: str | None) -> None:
         """See `LabellingTool`: a webhook without payload; those of killed runs are removed."""
@@ -249,25 +252,16 @@ class LabelStudio:
         """Find the tag of the label, and refuse anything but a choice of one class."""
         where = f"the labelling interface of project {self._project}"
         tags = project.get("parsed_label_config") or {}
-        choices = [name for name, tag in tags.items() if tag.get("type") == "Choices"]
-        if self._question is None and len(choices) == 1:
-            self._question = choices[0]
-        if self._question not in choices:
-            asked = "" if self._question is None else f" called {quoted(self._question)}"
-            raise ValueError(
-                f"{where} must have one tag Choices{asked}, found {joined(choices) or 'none'}; "
-                "--question names it where there are several"
-            )
-        tag = tags[self._question]
-        several = _choice_of(str(project.get("label_config")), str(self._question))
+        labels_of = {
+            name: tag.get("labels") or ()
+            for name, tag in tags.items()
+            if tag.get("type") == "Choices"
+        }
+        self._question = choose_question(labels_of, self._question, classes, where, "tag Choices")
+        several = _choice_of(str(project.get("label_config")), self._question)
         if several.startswith("multiple"):
             raise ValueError(f"{where}: {quoted(self._question)} must take one choice, not several")
-        if set(tag["labels"]) != set(classes):
-            raise ValueError(
-                f"{where}: the choices of {quoted(self._question)} must be the classes of the "
-                f"campaign, {joined(classes)}; found {joined(tag['labels'])}"
-            )
-        self._to_name = tag["to_name"][0]
+        self._to_name = tags[self._question]["to_name"][0]
         inputs = {one["value"] for other in tags.values() for one in other["inputs"]}
         self._inputs = tuple(sorted(inputs))
 
@@ -373,8 +367,3 @@ def _choice_of(config: str, name: str) -> str:
     except ElementTree.ParseError:
         return ""
     return next((tag.get("choice", "") for tag in tags if tag.get("name") == name), "")
-
-
-def _merged(one: RemoteTask, other: RemoteTask) -> RemoteTask:
-    """Merge two tasks of one name: the workers of the first, the annotations of both."""
-    return RemoteTask(one.task, one.workers, one.annotations + other.annotations, one.predicted)

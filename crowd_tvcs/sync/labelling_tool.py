@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tvcs_core.files.display import joined, quoted
+
 
 @dataclass(frozen=True)
 class Annotation:
@@ -86,14 +88,47 @@ class LabellingTool(Protocol):
         """Give every worker a tab that shows their assigned tasks only."""
         ...
 
-    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
-        """Show tasks to these workers only."""
+    def show(self, task: str, workers: Sequence[str]) -> None:
+        """Show a task to these workers only."""
         ...
 
-    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
-        """Send the predicted label and confidence of tasks to the operator."""
+    def predict(self, task: str, label: str, confidence: float) -> None:
+        """Send the predicted label and confidence of a task to the operator."""
         ...
 
     def set_webhook(self, url: str | None) -> None:
         """Have this address called after every new annotation; None for no longer."""
         ...
+
+
+def choose_question(
+    labels_of: Mapping[str, Sequence[str]],
+    question: str | None,
+    classes: Sequence[str],
+    where: str,
+    kind: str,
+) -> str:
+    """Return the question that asks for the classes: the one that is named, or the only one.
+
+    `labels_of` has the questions of the project that take a label. Messages call the project
+    `where` and such a question `kind`, as the tool does.
+
+    Raises
+    ------
+    ValueError
+        If there is no such question, or its labels are not the classes.
+    """
+    if question is None and len(labels_of) == 1:
+        question = next(iter(labels_of))
+    if question is None or question not in labels_of:
+        asked = "" if question is None else f" called {quoted(question)}"
+        raise ValueError(
+            f"{where} must have one {kind}{asked}, found {joined(labels_of) or 'none'}; "
+            "--question names it where there are several"
+        )
+    if set(labels_of[question]) != set(classes):
+        raise ValueError(
+            f"{where}: the labels of {quoted(question)} must be the classes of the campaign, "
+            f"{joined(classes)}; found {joined(labels_of[question])}"
+        )
+    return question

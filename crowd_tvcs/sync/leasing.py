@@ -19,12 +19,12 @@ from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
     Given,
-    RejectedError,
     before_submit,
     free,
     judge,
     read_label,
     take_again,
+    the_task,
     the_worker,
     write_answers,
 )
@@ -84,11 +84,8 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
     """
     first = before_submit(answer.worker, answer.task)
     with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
-        who = the_worker(workers, answer.worker)
-        if not rows:
-            raise RejectedError(f"there is no task {answer.task!r} in this campaign")
+        who, row = the_worker(workers, answer.worker), the_task(rows, answer.task)
         code = read_label(kind_of(settings), answer.label, answer.task, answer.worker)
-        [row] = rows
         slot = next((p for p in pairs if p.worker_id == who.id), None)
         reason = judge(connection, settings, who, row, slot, code)
         if reason == KNOWN:

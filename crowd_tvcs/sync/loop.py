@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crowd_tvcs.campaign import Campaign, RejectedError, StoreError
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
@@ -239,8 +239,8 @@ class Sync:
         for name, before in list(self._shown.items()):
             workers = tuple(open_now.get(name, ()))
             if name in self._names.tasks and workers != before.workers:
-                self.tool.show({name: workers})
-                self._shown[name] = RemoteTask(name, workers, before.annotations, before.predicted)
+                self.tool.show(name, workers)
+                self._shown[name] = replace(before, workers=workers)
 
     def _predict(self) -> None:
         if not self.settings.predictions:
@@ -248,8 +248,8 @@ class Sync:
         for name, now in leasing.labels_now(self.campaign.store).items():
             before = self._shown.get(name)
             if before is not None and not _is_same(before.predicted, now):
-                self.tool.predict({name: now})
-                self._shown[name] = RemoteTask(name, before.workers, before.annotations, now)
+                self.tool.predict(name, *now)
+                self._shown[name] = replace(before, predicted=now)
 
 
 def run(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAME = "the DataFrame"
+A_TABLE = "a table must be a path or a DataFrame"
 
 
 def is_frame(data: Any) -> TypeGuard[pd.DataFrame]:
@@ -20,8 +21,13 @@ def is_frame(data: Any) -> TypeGuard[pd.DataFrame]:
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def table_in(source: str | Path | pd.DataFrame, *, spaces: bool = False) -> Table:
-    """Return the table in a file, see `read_table`, or in a DataFrame.
+def table_in(
+    source: str | Path | pd.DataFrame,
+    *,
+    spaces: bool = False,
+    needed: str = A_TABLE,
+) -> Table:
+    """Return the table in a file, see `read_table`, or in a DataFrame; errors say what is `needed`.
 
     Raises
     ------
@@ -31,8 +37,7 @@ def table_in(source: str | Path | pd.DataFrame, *, spaces: bool = False) -> Tabl
     if is_frame(source):
         return table_of_frame(source)
     if not isinstance(source, str | Path):
-        kind = type(source).__name__
-        raise TypeError(f"a table must be a path or a DataFrame, found {kind}")
+        raise TypeError(f"{needed}, found {type(source).__name__}")
     return read_table(source, spaces=spaces)
 
 

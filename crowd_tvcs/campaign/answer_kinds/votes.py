@@ -44,10 +44,10 @@ def vote_by_kind(state: State) -> KindVotes | None:
     Answers to gold are in the vote, and measure it. The label of a task that the operator settled
     is that.
     """
-    vote = _VOTES.get(state.kind.name)
-    if vote is None:
+    if state.kind.name not in _VOTES:
         return None
-    found = vote(state) if state.given else KindVotes(_COLUMNS[state.kind.name], [], {}, [])
+    vote, columns = _VOTES[state.kind.name]
+    found = vote(state) if state.given else KindVotes(columns, [], {}, [])
     settled = {
         row.name: (state.kind.show(row.settled, row.name), 1.0)
         for row in state.tasks
@@ -178,13 +178,8 @@ def _vote_on_pairs(state: State) -> KindVotes:
     return KindVotes(ranking.ITEM_COLUMNS, list(found.item_rows()), of_task, sentences)
 
 
-_VOTES: dict[str, Callable[[State], KindVotes]] = {
-    ScaleStep.name: _vote_on_scale,
-    LabelSet.name: _vote_on_sets,
-    Preference.name: _vote_on_pairs,
-}
-_COLUMNS = {
-    ScaleStep.name: scale.LABEL_COLUMNS,
-    LabelSet.name: multilabel.TASK_COLUMNS,
-    Preference.name: ranking.ITEM_COLUMNS,
+_VOTES: dict[str, tuple[Callable[[State], KindVotes], tuple[str, ...]]] = {
+    ScaleStep.name: (_vote_on_scale, scale.LABEL_COLUMNS),
+    LabelSet.name: (_vote_on_sets, multilabel.TASK_COLUMNS),
+    Preference.name: (_vote_on_pairs, ranking.ITEM_COLUMNS),
 }

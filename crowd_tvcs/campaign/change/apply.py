@@ -14,7 +14,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import Preference, ScaleStep, kind_of
 from crowd_tvcs.campaign.change.changes import COUNTS, Changes
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best
-from crowd_tvcs.campaign.leases import RejectedError, free
+from crowd_tvcs.campaign.leases import RejectedError, free, refuse_unknown
 from crowd_tvcs.campaign.settings import classes_of, prior_of_classes
 from crowd_tvcs.campaign.store import kinds, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
@@ -178,7 +178,7 @@ def _cap_workers(
     """Give workers their new caps: those named, and those who have the campaign's."""
     before, after = _cap(settings.max_tasks_per_worker), _cap(common)
     rows = queries.WORKERS(connection) if before != after or wanted.worker_caps else []
-    _refuse_unknown("worker", wanted.worker_caps, {one.name for one in rows})
+    refuse_unknown("worker", sorted(wanted.worker_caps), {one.name for one in rows})
     notes, new = [], []
     followers = 0
     for one in rows:
@@ -217,7 +217,7 @@ def _cap_tasks(
     named = {**wanted.task_caps, **wanted.task_minimums}
     rows = queries.TASKS(connection) if before != after or named else []
     rows = [one for one in rows if one.closed != GOLD]
-    _refuse_unknown("task", named, {one.name for one in rows})
+    refuse_unknown("task", sorted(named), {one.name for one in rows})
     notes, new, missing, followers = [], [], 0, 0
     for one in rows:
         cap, least = one.max_workers, wanted.task_minimums.get(one.name, one.min_workers)
@@ -258,12 +258,6 @@ def _refuse_few_workers(one: TaskRow, cap: int, least: int) -> None:
 
 def _cap(given: int | None, otherwise: int = UNLIMITED) -> int:
     return otherwise if given is None else int(given)
-
-
-def _refuse_unknown(kind: str, named: Mapping[str, Any], known: set[str]) -> None:
-    for name in sorted(named):
-        if name not in known:
-            raise RejectedError(f"there is no {kind} {name!r} in this campaign")
 
 
 def _settle(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from crowd_tvcs.campaign.desk.person_ids import completion_code
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.leases import RejectedError, refuse_unknown
 from crowd_tvcs.campaign.store.gold import RIGHT
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import payment, worker
@@ -90,10 +90,9 @@ def record_payments(
     """Record the sums due as paid; return the number of people and the amount."""
     ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     paid = dict(connection.execute(_PAID).all())
+    refuse_unknown("worker", [one.worker for one in payouts], ids)
     rows, seen = [], set()
     for one in payouts:
-        if one.worker not in ids:
-            raise RejectedError(f"there is no worker {one.worker!r} in this campaign")
         if one.worker in seen:
             raise RejectedError(f"worker {one.worker!r} would be paid twice; give each once")
         seen.add(one.worker)

@@ -5,25 +5,20 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, select, update
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.leases import RejectedError, ordinary_task, read_label
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
-from crowd_tvcs.campaign.store.schema import CLOSED, GOLD, OPEN, gold, task
+from crowd_tvcs.campaign.store.schema import CLOSED, OPEN, gold, task
 from crowd_tvcs.campaign.tasks import settle
 
 
 def settle_label(connection: Connection, settings: Settings, name: str, label: str | None) -> None:
     """Close a task with this label, which becomes gold; None opens it and removes the gold."""
-    row = queries.TASK_CALLED.first(connection, called=name)
-    if row is None or row.closed == GOLD:
-        raise RejectedError(f"there is no task {name!r} in this campaign")
+    row = ordinary_task(connection, name)
     kind = kind_of(settings)
     if label is None and row.settled is None:
         raise RejectedError(f"task {name!r} is not settled, so there is nothing to take back")
-    try:
-        code = None if label is None else kind.parse(label, name)
-    except ValueError as error:
-        raise RejectedError(f"label {error}") from None
+    code = None if label is None else read_label(kind, label, name)
     known = connection.scalar(select(gold.c.label).where(gold.c.task == name))
     if known not in (None, code) and row.settled is None:
         raise RejectedError(

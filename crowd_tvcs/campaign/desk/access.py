@@ -11,7 +11,7 @@ from itsdangerous import BadSignature, Signer
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
-from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.leases import refuse_unknown
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.schema import access, worker
 from crowd_tvcs.campaign.store.statements import Statement
@@ -62,7 +62,7 @@ class Links:
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
             names = sorted(known if workers is None else workers)
-            _check_known(names, known)
+            refuse_unknown("worker", names, known)
             tokens = {name: self.new_token() for name in names}
             rows = [
                 {"worker_id": known[name], "token_hash": hashed(token), "made": now}
@@ -88,7 +88,7 @@ class Links:
         names, revoked = sorted(workers), 0
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
-            _check_known(names, known)
+            refuse_unknown("worker", names, known)
             for name in names:
                 found = connection.execute(
                     update(access)
@@ -126,9 +126,3 @@ def keyed(secret: str, text: str) -> str:
 
 def _ids(connection: Connection) -> Mapping[str, int]:
     return dict(connection.execute(select(worker.c.name, worker.c.id)).all())
-
-
-def _check_known(names: Iterable[str], known: Mapping[str, int]) -> None:
-    for name in names:
-        if name not in known:
-            raise RejectedError(f"there is no worker {name!r} in this campaign")

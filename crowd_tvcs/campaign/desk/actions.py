@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.leases import RejectedError, free, the_worker
+from crowd_tvcs.campaign.leases import RejectedError, free, the_task, the_worker
 from crowd_tvcs.campaign.offers import NextTask
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
@@ -65,10 +65,7 @@ def skip(
     RejectedError
         If the worker does not have the task.
     """
-    who = the_worker(found[0], name)
-    if not found[1]:
-        raise RejectedError(f"there is no task {task_name!r} in this campaign")
-    row = found[1][0]
+    who, row = the_worker(found[0], name), the_task(found[1], task_name)
     if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
         return False
     freed = queries.SKIP(connection, of_task=row.id, who=who.id)

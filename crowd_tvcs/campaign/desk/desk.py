@@ -15,7 +15,6 @@ from crowd_tvcs.campaign.settings import count_of, moment_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings
-from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import later, run_together
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, is_due_now
@@ -217,7 +216,7 @@ class Desk:
         what = "block" if is_blocked else "unblock"
         with self.store.write() as (connection, _, _):
             if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
-                raise RejectedError(f"there is no worker {worker!r} in this campaign")
+                raise leases.unknown("worker", worker)
             if not is_blocked:
                 queries.RECALL(connection)
             write_audit(connection, OPERATOR, what, detail=worker, now=moment_of(now))
@@ -245,10 +244,7 @@ class Desk:
         names, what = sorted(given), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
-                row = queries.TASK_CALLED.first(connection, called=name)
-                if row is None or row.closed == GOLD:
-                    raise RejectedError(f"there is no task {name!r} in this campaign")
-                if row.settled is not None:
+                if leases.ordinary_task(connection, name).settled is not None:
                     raise RejectedError(
                         f"task {name!r} is settled, so it stays closed; take its label back first"
                     )

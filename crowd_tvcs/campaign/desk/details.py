@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.remarks import FLAG, Remark, remarks_of
-from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.leases import ordinary_task, the_worker
+from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
@@ -118,9 +119,7 @@ def list_tasks(
 def details_of_task(store: Store, name: str) -> TaskDetails:
     """Return all that is known of a task."""
     with store.read(all_of_it=True) as (connection, settings):
-        row = connection.execute(select(task).where(task.c.name == name)).first()
-        if row is None or row.closed == GOLD:
-            raise RejectedError(f"there is no task {name!r} in this campaign")
+        row = ordinary_task(connection, name)
         return TaskDetails(
             _line(settings, row),
             row.min_workers,
@@ -136,9 +135,7 @@ def details_of_worker(
 ) -> tuple[int | None, list[GivenAnswer], list[Remark]]:
     """Return the cap of a worker (None without), their latest answers and remarks."""
     with store.read(all_of_it=True) as (connection, settings):
-        row = connection.execute(select(worker).where(worker.c.name == name)).first()
-        if row is None:
-            raise RejectedError(f"there is no worker {name!r} in this campaign")
+        row = the_worker(queries.WORKER(connection, called=name), name)
         most = None if row.max_tasks == UNLIMITED else row.max_tasks
         answers = _answers(connection, settings, worker.c.id == row.id)
         return most, answers, remarks_of(connection, audit.c.who == name, latest=LATEST)

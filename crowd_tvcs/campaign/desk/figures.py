@@ -11,6 +11,7 @@ from sqlalchemy import Connection, case, func, insert, select
 from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.leases import no_budget
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
@@ -216,10 +217,8 @@ def _apart(claimed: float, measured: float, number: int) -> str:
 
 def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[str]:
     out = []
-    if settings.budget is not None and settings.slots >= settings.budget:
-        out.append(
-            f"the budget of {plural(settings.budget, 'label')} is used up or out with workers"
-        )
+    if reason := no_budget(settings):
+        out.append(reason)
     if settings.money is not None and settings.committed >= settings.money:
         out.append("the money is used up or out with workers")
     if tasks.full:

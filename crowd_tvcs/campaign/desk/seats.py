@@ -59,8 +59,7 @@ def check_seats(settings: Settings, rules: SeatRules) -> None:
 def is_seated(links: Links, name: str) -> bool:
     """Return whether there is a worker of this name."""
     with links.store.read() as (connection, _):
-        found = connection.scalar(select(worker.c.id).where(worker.c.name == name))
-    return found is not None
+        return bool(queries.WORKER(connection, called=name))
 
 
 def take_seat(links: Links, name: str, rules: SeatRules, *, consent: str, now: float) -> str:
@@ -81,9 +80,7 @@ def take_seat(links: Links, name: str, rules: SeatRules, *, consent: str, now: f
     """
     token = links.new_token()
     with links.store.write() as (connection, settings, _):
-        row = connection.execute(
-            select(worker.c.id, worker.c.joined).where(worker.c.name == name)
-        ).first()
+        row = queries.WORKER.first(connection, called=name)
         if row is None:
             who = _add_person(connection, settings, name, rules)
         else:

@@ -16,6 +16,7 @@ from crowd_tvcs.campaign.leases import (
     RejectedError,
     judge,
     take_again,
+    unknown,
     write_answers,
 )
 from crowd_tvcs.campaign.store.gold import ANSWERS
@@ -183,8 +184,6 @@ def _refuse_unknown(
     gold_names: set[str],
 ) -> None:
     if line.worker not in workers:
-        raise line.error(
-            f"worker {line.worker!r} is not in the campaign; campaign add --workers adds people"
-        )
+        raise line.error(str(unknown("worker", line.worker)))
     if line.task not in tasks and line.task not in gold_names:
-        raise line.error(f"task {line.task!r} is not in the campaign; campaign add --tasks adds it")
+        raise line.error(str(unknown("task", line.task)))

@@ -321,6 +321,7 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("cost", "$1", "2 €", ":3, column 'cost': must have the currency of '$1', found '2 €'"),
         ("cost", "EUR 1", "2 USD", "must have the currency of 'EUR 1', found '2 USD'"),
         ("cost", "1", "NAN", "must be a finite number >= 0, found 'NAN'"),
+        ("max_tasks", "1", "10.0", "found '10.0'; write a whole number, or leave the cell empty"),
         ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),

@@ -135,7 +135,7 @@ def test_votes_of_a_frame_are_those_of_answers():
 @pytest.mark.parametrize(
     ("bad", "kind", "said"),
     [
-        (["t1"], TypeError, "answers must be Answers, a DataFrame .*, found list"),
+        (["t1"], TypeError, "answers must be Answers, a path or a DataFrame .*, found list"),
         (TABLE.drop(columns="worker"), ValueError, "the DataFrame: must have one column 'worker'"),
         (
             TABLE.assign(label=[None, *TABLE["label"][1:]]),

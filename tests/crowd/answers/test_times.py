@@ -46,6 +46,7 @@ def test_a_time_is_read_as_every_tool_writes_it(text):
     ("value", "what"),
     [
         ("morning", "must be a time such as 2026-03-01T12:30:00Z"),
+        ("31/12/2026 10:00", r"2026-03-01T12:30:00Z .year, month, day., or seconds"),
         ("17.12.2012 18:24", "must be a time such as"),
         ("Mon Dec 17 18:24:25 XYZ 2012", "must be a time such as"),
         ("nan", "must be a time such as"),

@@ -162,7 +162,7 @@ def test_other_additions_and_strangers_are_reported(folder):
     assert done.stderr.splitlines() == [
         "warning: 'NA' is taken for the name of a worker, though R and others write it where there "
         "is none; if so, leave the rows out or write the name",
-        "error: gold_answers.csv:2: task 'g0' has no gold label",
+        "error: gold_answers.csv:2: task 'g0' has no gold label; keep answers to gold alone",
     ]
     done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
     assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
@@ -171,8 +171,8 @@ def test_other_additions_and_strangers_are_reported(folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
-        ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
+        ("t1,zoe,yes", "bad.csv:10: there is no worker 'zoe' in this campaign"),
+        ("t99,ann,yes", "bad.csv:10: there is no task 't99' in this campaign"),
         ("{other},NA,maybe", "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'"),
         (
             "{task},{worker},yes",

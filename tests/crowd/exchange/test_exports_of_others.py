@@ -73,6 +73,11 @@ REFUSED = {
         "label-studio", CVAT, "must be JSON, found XML, as CVAT writes it: .* table of task, w",
         studio(("ann", "cat")), {},
     ),
+    "shapes of labelme": (
+        "label-studio", json.dumps({"version": "5.0", "shapes": [], "imagePath": "a.png"}),
+        "it is of LabelMe, whose shapes are not read here; write a table of task, worker, label",
+        studio(("ann", "cat")), {},
+    ),
     "a table as prodigy": (
         "prodigy", "task,label\nt1,cat\n", "must be JSON, found a table .* prodigy db-out writes",
         lines(prodigy("d-ann", "cat")), {},

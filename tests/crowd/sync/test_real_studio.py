@@ -158,7 +158,7 @@ def test_what_was_recorded_is_what_it_answers(real_studio, people, project):
     front.open_tabs([ANN])
     front.set_webhook("http://127.0.0.1:9/x")
     front.read(None)
-    front.predict({"t0": ("yes", 0.9)})
+    front.predict("t0", "yes", 0.9)
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all", TOKEN)
     annotate(real_studio, people[ANN], page["tasks"][0], "yes")
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all", TOKEN)
