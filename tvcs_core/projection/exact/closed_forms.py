@@ -15,7 +15,6 @@ def closed_form(
     per_row: Ints,
     per_col: Ints,
     mask: NDArray[np.bool_],
-    shape: tuple[int, ...],
 ) -> ExactSolution | None:
     """Solve with the caps of rows and total alone, or of columns and total; None if infeasible.
 
@@ -33,7 +32,7 @@ def closed_form(
         others = keep_lines(instance, by_rows, caps, mask)
         total_other = keep_total(instance, mask)
         if (loads(instance, mask, not by_rows) <= across).all():
-            return read(instance, by_rows, others, total_other, mask.reshape(shape))
+            return read(instance, by_rows, others, total_other, mask)
         mask[:] = False
     return None
 

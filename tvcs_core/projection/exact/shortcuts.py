@@ -21,9 +21,7 @@ def is_small_table(n: int, m: int) -> bool:
     return n * m <= (MAX_SMALL if has_few_lines(n, m) else MAX_SMALL_TABLE)
 
 
-def solve_small(
-    candidates: Candidates, caps: Counts, shape: tuple[int, ...]
-) -> ExactSolution | None:
+def solve_small(candidates: Candidates, caps: Counts) -> ExactSolution | None:
     """Solve a small table in one kernel call; None if that gives up."""
     steps = grid_steps(candidates, caps)
     mask = np.zeros(candidates.values.size, bool)
@@ -32,16 +30,16 @@ def solve_small(
     if status < -1:
         return None
     if status < 0:
-        return keep_nothing(candidates, caps, shape)
+        return keep_nothing(candidates, caps)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))
     u *= unit
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return ExactSolution(mask.reshape(shape), u, w, price, {"path": "small", "sent": status})
+    return ExactSolution(mask, u, w, price, {"path": "small", "sent": status})
 
 
-def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+def keep_everything(candidates: Candidates, caps: Counts) -> ExactSolution:
     """Return all open nonzero entries, which fit into the caps."""
     mask = candidates.values != 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
@@ -53,10 +51,10 @@ def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]
             in_row = np.repeat(closed_row, np.diff(candidates.start))
             mask &= ~(in_row | closed_col[candidates.columns])
     price_closed(candidates, caps, Prices(u, w, 0.0))
-    return ExactSolution(mask.reshape(shape), u, w, 0.0, {"path": "everything"})
+    return ExactSolution(mask, u, w, 0.0, {"path": "everything"})
 
 
-def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+def keep_nothing(candidates: Candidates, caps: Counts) -> ExactSolution:
     """Return the empty support: no entry may be kept, or none has a gain."""
     values, price = candidates.values, 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
@@ -65,4 +63,4 @@ def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -
     elif values.size:
         price = float(np.max(np.abs(values)))
         price = price * price if candidates.squared else price
-    return ExactSolution(np.zeros(shape, bool), u, w, price, {"path": "nothing"})
+    return ExactSolution(np.zeros(values.size, bool), u, w, price, {"path": "nothing"})
