@@ -1,6 +1,5 @@
 """The search for the best support of a table: shortcuts, or all steps."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from tvcs_core.projection.exact.candidates import (
     Instance,
     check_memory,
     price_closed,
+    table_of,
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
@@ -35,23 +35,17 @@ from tvcs_core.projection.exact.shortcuts import (
 )
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.few.solve import has_few_lines
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints, Prices
 
 
 def solve_dense(
     values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool
 ) -> ExactSolution:
     """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
-    candidates = Candidates(writeable(values).reshape(-1), *layout(*values.shape), True, squared)
+    candidates = table_of(writeable(values), squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
     found = solve(candidates, caps)
     return found._replace(mask=found.mask.reshape(values.shape))
-
-
-@lru_cache(maxsize=8)
-def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
-    """Return row starts, columns and zero keys of a table of this shape; shared, never written."""
-    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
 
 
 def solve_edges(
