@@ -117,6 +117,22 @@ def table_of(values: Floats, squared: bool) -> Candidates:
     return Candidates(values.reshape(-1), *layout(*values.shape), True, squared)
 
 
+def rows_of(candidates: Candidates) -> Int32s:
+    """Return the row of each position of a list; nothing for a table."""
+    if candidates.dense:
+        return np.empty(0, np.int32)
+    lengths = np.diff(candidates.start)
+    return np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
+
+
+def are_closed(candidates: Candidates, caps: Counts) -> NDArray[np.bool_]:
+    """Return for every candidate whether its row or its column has cap 0."""
+    closed_row, closed_col = caps.rows == 0, caps.cols == 0
+    if candidates.dense:
+        return (closed_row[:, np.newaxis] | closed_col).reshape(-1)
+    return closed_row[rows_of(candidates)] | closed_col[candidates.columns]
+
+
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
     """Set the prices of groups with cap 0 to the value of their best entry."""
     if not (caps.rows.all() and caps.cols.all()):

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
+from tvcs_core.projection.exact.candidates import (
+    ExactSolution,
+    are_closed,
+    grid_steps,
+    price_closed,
+)
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
@@ -43,13 +48,8 @@ def keep_everything(candidates: Candidates, caps: Counts) -> ExactSolution:
     """Return all open nonzero entries, which fit into the caps."""
     mask = candidates.values != 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    closed_row, closed_col = caps.rows == 0, caps.cols == 0
-    if closed_row.any() or closed_col.any():
-        if candidates.dense:
-            mask &= ~(closed_row[:, None] | closed_col).reshape(-1)
-        else:
-            in_row = np.repeat(closed_row, np.diff(candidates.start))
-            mask &= ~(in_row | closed_col[candidates.columns])
+    if not (caps.rows.all() and caps.cols.all()):
+        mask &= ~are_closed(candidates, caps)
     price_closed(candidates, caps, Prices(u, w, 0.0))
     return ExactSolution(mask, u, w, 0.0, {"path": "everything"})
 
