@@ -17,7 +17,7 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.entries import Entries, enter
-from tvcs_core.projection.relaxations import PricedSupport
+from tvcs_core.projection.exact import PricedSupport
 
 FORMAT = "tvcs-projection-1"
 # Kinds of NumPy dtypes that the arrays may have; other arrays may have any.
@@ -151,6 +151,7 @@ def _assembled(arrays: dict[str, Any]) -> tuple[Entries, TVCS, PricedSupport]:
         np.ldexp(_duals(arrays, "row_duals", constraint.row_caps.shape), -entries.unit),
         np.ldexp(_duals(arrays, "col_duals", constraint.col_caps.shape), -entries.unit),
         math.ldexp(float(_duals(arrays, "total_dual", ())), -entries.unit),
+        {},
     )
     return entries, constraint, solved
 

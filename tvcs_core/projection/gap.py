@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, lowest_bit, to_integers
-from tvcs_core.projection.exact import writeable
+from tvcs_core.projection.exact import PricedSupport, writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
 from tvcs_core.projection.kernels.rounding import (
     CLEAR_GAP,
@@ -29,7 +28,7 @@ MAX_EXACT_ENTRIES = 1_000
 SAFE_UNIT_EXPONENT = 450
 
 
-def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+def measure(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[float, float]:
     """Return objective and gap, in the entries' unit; a gap of 0 is an exact proof.
 
     The gap bounds how much the objective of any other feasible support can exceed this one.
@@ -48,7 +47,7 @@ def upwards(number: float, unit: int) -> float:
     return scaled if math.ldexp(scaled, -unit) >= number else math.nextafter(scaled, math.inf)
 
 
-def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+def _slackness(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[float, float]:
     """Return the objective, and the sum of all slacks."""
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
     worth = (writeable(entries.gains), entries.squared, solved.mask, prices)
@@ -64,7 +63,7 @@ def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, 
     return float(objective), float(gap)  # NumPy's where kernels run as Python
 
 
-def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) -> float:
+def _with_room(entries: Entries, constraint: TVCS, solved: PricedSupport, slack: float) -> float:
     """Add the price of every cap times its unused capacity to the slack."""
     row_of, col_of = entries.labels(constraint)
     row_caps, col_caps, total = constraint.caps
@@ -81,7 +80,7 @@ def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) ->
 def _with_hidden(
     entries: Entries,
     constraint: TVCS,
-    solved: Any,
+    solved: PricedSupport,
     gap: float,
     audit: RoundingAudit,
     unit: int,
@@ -103,7 +102,7 @@ def _with_hidden(
 
 
 def _audit(
-    entries: Entries, constraint: TVCS, solved: Any, positions: NDArray[np.int64]
+    entries: Entries, constraint: TVCS, solved: PricedSupport, positions: NDArray[np.int64]
 ) -> tuple[RoundingAudit, int]:
     """Audit the rounding errors; also return k: the audit is in the entries' unit over 2**k.
 
@@ -130,7 +129,7 @@ def _audit(
 
 
 def _exact_violation(
-    entries: Entries, constraint: TVCS, solved: Any, positions: NDArray[np.int64]
+    entries: Entries, constraint: TVCS, solved: PricedSupport, positions: NDArray[np.int64]
 ) -> float:
     """Return by how much entries are on the wrong side of their prices, summed exactly.
 

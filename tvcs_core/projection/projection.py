@@ -21,6 +21,7 @@ from tvcs_core.files.display import summary
 from tvcs_core.projection import file, first, relaxations
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
+from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.scales import solve_by_scales
 from tvcs_core.projection.small import SmallProjection, project_small
@@ -144,7 +145,7 @@ def _project(V: Any, constraint: TVCS, method: str) -> Projection:
     if method != "exact":
         entries = entries.as_list()
         row_of, col_of = entries.labels(constraint)
-        solved: Any = relaxations.solve(method, row_of, col_of, entries.gains, *constraint.caps)
+        solved = relaxations.solve(method, row_of, col_of, entries.gains, *constraint.caps)
     else:
         solved = quick or solve_by_scales(entries, constraint)
     return proved(entries, constraint, solved)
@@ -201,7 +202,7 @@ def _projected(state: tuple[list[Any], TVCS], k: int) -> Projection | Exception:
         return error
 
 
-def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
+def proved(entries: Entries, constraint: TVCS, solved: PricedSupport) -> Projection:
     """Return the projection with the support and prices of `solved`, its objective and gap."""
     objective, gap = measure(entries, constraint, solved)
     V, mask = entries.V, solved.mask

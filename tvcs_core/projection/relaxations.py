@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.streams import stream
 
 Floats = NDArray[np.float64]
@@ -27,16 +28,6 @@ CHECK_EVERY = 20
 TOLERANCE = 1e-6  # relative gap at which pgd and pdhg stop
 MAX_ITER = {"pgd": 20_000, "pdhg": 50_000}  # convergence can need far more
 METHODS = ("lp", *MAX_ITER)
-
-
-class PricedSupport(NamedTuple):
-    """A support and the prices that prove it, for a list of variables."""
-
-    mask: NDArray[np.bool_]
-    row_duals: Floats
-    col_duals: Floats
-    total_dual: float
-    iterations: int = 0
 
 
 class Program(NamedTuple):
@@ -152,7 +143,8 @@ def solve(
         mask[free] = program.rounded(x)
         duals = np.ldexp(y, _exponent(gains))
     n_rows = row_caps.size
-    return PricedSupport(mask, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), iterations)
+    stats = {"iterations": iterations}
+    return PricedSupport(mask, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), stats)
 
 
 def iterated(method: str, program: Program, max_iter: int) -> tuple[Floats, Floats, int]:

@@ -31,8 +31,8 @@ HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash woul
 PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
 
 
-class ExactSolution(NamedTuple):
-    """An optimal support with the prices that prove it, in units of the gains."""
+class PricedSupport(NamedTuple):
+    """A support, and the prices that bound all others, in units of the gains."""
 
     mask: NDArray[np.bool_]
     row_duals: Floats

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import ExactSolution, Instance, are_closed, rows_of
+from tvcs_core.projection.exact.candidates import Instance, PricedSupport, are_closed, rows_of
 from tvcs_core.projection.kernels import laminar, prices
 from tvcs_core.projection.kernels.records import Candidates, Floats, Ints
 
@@ -15,7 +15,7 @@ def closed_form(
     per_row: Ints,
     per_col: Ints,
     mask: NDArray[np.bool_],
-) -> ExactSolution | None:
+) -> PricedSupport | None:
     """Solve with the caps of rows and total alone, or of columns and total; None if infeasible.
 
     Tried only if the other side's caps cannot bind, or would not bind for random entries. Fills in
@@ -90,10 +90,10 @@ def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:
 
 def read(
     instance: Instance, by_rows: bool, others: Floats, other: float, mask: NDArray[np.bool_]
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the solution; the price of every cap is the best gain that it excludes."""
     n, m = instance.shape
     unit = 1.0 / (instance.grid.steps * instance.scale)
     lines, price = np.maximum(others - other, 0.0) * unit, other * unit
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
-    return ExactSolution(mask, u, w, price, {"path": "closed form"})
+    return PricedSupport(mask, u, w, price, {"path": "closed form"})

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.assigned import bytes_per_entry, is_assignment, solve_assignment
 from tvcs_core.projection.exact.candidates import (
-    ExactSolution,
     Instance,
+    PricedSupport,
     check_memory,
     price_closed,
     table_of,
@@ -40,7 +40,7 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int
 
 def solve_dense(
     values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
     candidates = table_of(writeable(values), squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
@@ -60,7 +60,7 @@ def solve_edges(
     total: int,
     *,
     squared: bool,
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the best support of a list of candidates; label -1 means no group."""
     size = values.size
     row, col = row.astype(np.int32), col.astype(np.int32)
@@ -80,10 +80,10 @@ def solve_edges(
     mask = np.empty(size, bool)
     mask[at] = result.mask
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
-    return ExactSolution(mask, u, w, result.total_dual, result.stats)
+    return PricedSupport(mask, u, w, result.total_dual, result.stats)
 
 
-def solve(candidates: Candidates, caps: Counts) -> ExactSolution:
+def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
     """Return the best support of the candidates."""
     size, n, m = candidates.values.size, caps.rows.size, caps.cols.size
     is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
@@ -119,7 +119,7 @@ def solve(candidates: Candidates, caps: Counts) -> ExactSolution:
     return read(instance, search(instance, mask), mask)
 
 
-def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]) -> ExactSolution:
+def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]) -> PricedSupport:
     """Return the best support of the candidates among those needed; its prices hold for all."""
     position, values, squared = np.flatnonzero(needed), candidates.values, candidates.squared
     if candidates.dense:
@@ -174,9 +174,9 @@ def feasible_network(
     return network, core_band.prices
 
 
-def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
+def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> PricedSupport:
     """Return the solution, in units of the gains."""
     (u, w, price), scale = found.prices, instance.scale
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
-    return ExactSolution(mask, u, w, price, found.stats)
+    return PricedSupport(mask, u, w, price, found.stats)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tvcs_core.projection.exact.candidates import (
-    ExactSolution,
+    PricedSupport,
     are_closed,
     grid_steps,
     price_closed,
@@ -26,7 +26,7 @@ def is_small_table(n: int, m: int) -> bool:
     return n * m <= (MAX_SMALL if has_few_lines(n, m) else MAX_SMALL_TABLE)
 
 
-def solve_small(candidates: Candidates, caps: Counts) -> ExactSolution | None:
+def solve_small(candidates: Candidates, caps: Counts) -> PricedSupport | None:
     """Solve a small table in one kernel call; None if that gives up."""
     steps = grid_steps(candidates, caps)
     mask = np.zeros(candidates.values.size, bool)
@@ -41,20 +41,20 @@ def solve_small(candidates: Candidates, caps: Counts) -> ExactSolution | None:
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return ExactSolution(mask, u, w, price, {"path": "small", "sent": status})
+    return PricedSupport(mask, u, w, price, {"path": "small", "sent": status})
 
 
-def keep_everything(candidates: Candidates, caps: Counts) -> ExactSolution:
+def keep_everything(candidates: Candidates, caps: Counts) -> PricedSupport:
     """Return all open nonzero entries, which fit into the caps."""
     mask = candidates.values != 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
     if not (caps.rows.all() and caps.cols.all()):
         mask &= ~are_closed(candidates, caps)
     price_closed(candidates, caps, Prices(u, w, 0.0))
-    return ExactSolution(mask, u, w, 0.0, {"path": "everything"})
+    return PricedSupport(mask, u, w, 0.0, {"path": "everything"})
 
 
-def keep_nothing(candidates: Candidates, caps: Counts) -> ExactSolution:
+def keep_nothing(candidates: Candidates, caps: Counts) -> PricedSupport:
     """Return the empty support: no entry may be kept, or none has a gain."""
     values, price = candidates.values, 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
@@ -63,4 +63,4 @@ def keep_nothing(candidates: Candidates, caps: Counts) -> ExactSolution:
     elif values.size:
         price = float(np.max(np.abs(values)))
         price = price * price if candidates.squared else price
-    return ExactSolution(np.zeros(values.size, bool), u, w, price, {"path": "nothing"})
+    return PricedSupport(np.zeros(values.size, bool), u, w, price, {"path": "nothing"})
