@@ -134,21 +134,19 @@ def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
 
 
 def _project(V: Any, constraint: TVCS, method: str) -> Projection:
-    quick = project_small(V, constraint) if method == "exact" else None
-    if isinstance(quick, SmallProjection):
-        return Projection(*quick, constraint)
-    entries = enter(V, constraint)
-    if method == "exact" and entries.V is not V:  # converted: a list, integers or Fortran order
-        quick = project_small(entries.V, constraint)
-    if isinstance(quick, SmallProjection):
-        return Projection(*quick, constraint)
     if method != "exact":
-        entries = entries.as_list()
+        entries = enter(V, constraint).as_list()
         row_of, col_of = entries.labels(constraint)
         solved = relaxations.solve(method, row_of, col_of, entries.gains, *constraint.caps)
-    else:
-        solved = quick or solve_by_scales(entries, constraint)
-    return proved(entries, constraint, solved)
+        return proved(entries, constraint, solved)
+    quick = project_small(V, constraint)
+    if not isinstance(quick, SmallProjection):
+        entries = enter(V, constraint)
+        if entries.V is not V:  # converted: a list, integers or Fortran order
+            quick = project_small(entries.V, constraint)
+    if isinstance(quick, SmallProjection):
+        return Projection(*quick, constraint)
+    return proved(entries, constraint, quick or solve_by_scales(entries, constraint))
 
 
 def project_many(
