@@ -34,11 +34,18 @@ def measure(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[
     The gap bounds how much the objective of any other feasible support can exceed this one.
     """
     objective, gap = _slackness(entries, constraint, solved)
+    underflow = SMALLEST_SUBNORMAL * entries.gains.size if gap > 0.0 else 0.0
     if gap > CLEAR_GAP * objective:
-        return objective, gap + SMALLEST_SUBNORMAL * entries.gains.size
+        return objective, gap + underflow
+    # Add the largest slack that rounding may hide.
     positions = np.empty(MAX_EXACT_ENTRIES, np.int64)
     audit, unit = _audit(entries, constraint, solved, positions)
-    return objective, _with_hidden(entries, constraint, solved, gap, audit, unit, positions)
+    is_measured = audit.unclear <= MAX_EXACT_ENTRIES
+    hidden = upwards(audit.wrong if is_measured else audit.wrong + audit.at_most, -unit)
+    if is_measured and audit.unclear:
+        hidden += _exact_violation(entries, constraint, solved, positions[: audit.unclear])
+    gap += underflow
+    return objective, math.nextafter(gap + hidden, math.inf) if hidden else gap
 
 
 def upwards(number: float, unit: int) -> float:
@@ -77,35 +84,12 @@ def _with_room(entries: Entries, constraint: TVCS, solved: PricedSupport, slack:
     return slack + solved.total_dual * (total - int(np.count_nonzero(mask)))
 
 
-def _with_hidden(
-    entries: Entries,
-    constraint: TVCS,
-    solved: PricedSupport,
-    gap: float,
-    audit: RoundingAudit,
-    unit: int,
-    positions: NDArray[np.int64],
-) -> float:
-    """Add the largest slack that rounding may hide to the gap.
-
-    The audit is in the entries' unit times ``2**unit``; `positions` holds the unclear entries.
-    """
-    if gap > 0.0:
-        gap += SMALLEST_SUBNORMAL * entries.gains.size
-    hidden = audit.wrong
-    if audit.unclear > MAX_EXACT_ENTRIES:
-        hidden += audit.at_most
-    hidden = upwards(hidden, -unit)
-    if 0 < audit.unclear <= MAX_EXACT_ENTRIES:
-        hidden += _exact_violation(entries, constraint, solved, positions[: audit.unclear])
-    return math.nextafter(gap + hidden, math.inf) if hidden else gap
-
-
 def _audit(
     entries: Entries, constraint: TVCS, solved: PricedSupport, positions: NDArray[np.int64]
 ) -> tuple[RoundingAudit, int]:
     """Audit the rounding errors; also return k: the audit is in the entries' unit over 2**k.
 
+    Fills `positions` with the first unclear entries.
     Without bounds the gains are the squares of V, even if they were already squared and scaled.
     """
     gains, squared, unit, exact = entries.gains, entries.squared, 0, False
