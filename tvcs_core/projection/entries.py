@@ -74,8 +74,7 @@ class Entries(NamedTuple):
 
     def are_short(self, constraint: TVCS) -> bool:
         """Return whether values and bounds have so few bits that every gain is exact."""
-        values = self.values
-        clipped = self.clip(values.reshape(self._shape), constraint).ravel()
+        values, clipped = self.values, self._clipped(constraint)
         largest = float(np.abs(values).max(initial=0.0))
         scale = MAX_SHORT_BITS - math.frexp(largest)[1]
         return all(
@@ -88,16 +87,13 @@ class Entries(NamedTuple):
 
         The second result is an exponent k: gains are in units of 2**k.
         """
-        values = self.values
-        clipped = self.clip(values.reshape(self._shape), constraint).ravel()
-        values, clipped = values[positions], clipped[positions]
+        values, clipped = self.values[positions], self._clipped(constraint)[positions]
         k = lowest_bit(np.concatenate([values, clipped]))
         both = zip(to_integers(values, k), to_integers(clipped, k), strict=True)
         return [nearest * (2 * value - nearest) for value, nearest in both], 2 * k
 
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return (self.V.data if self.is_sparse else self.V).shape
+    def _clipped(self, constraint: TVCS) -> NDArray[np.float64]:
+        return self.clip(self.V.data if self.is_sparse else self.V, constraint).ravel()
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return row group and column group of every entry."""
@@ -113,9 +109,7 @@ class Entries(NamedTuple):
 
     def clip(self, values: NDArray[np.float64], constraint: TVCS) -> NDArray[np.float64]:
         """Return `values`, a list or an array of the shape, clipped to the bounds."""
-        if constraint.bounds is None:
-            return values
-        return np.clip(values, *_bounds(constraint, self.indices, values.shape))
+        return _clip(values, constraint, self.indices)
 
 
 def lowest_bit(numbers: NDArray[np.float64]) -> int:
@@ -174,15 +168,14 @@ def _gains(
     Mantissas and exponents are multiplied separately and scaled by the largest allowed gain. So a
     huge value that mask or bounds cut down does not make the other gains underflow.
     """
-    clipped = values
-    if constraint.bounds is not None:
-        clipped = np.clip(values, *_bounds(constraint, indices, values.shape))
+    clipped = _clip(values, constraint, indices)
     (gains, power), (other, more) = np.frexp(clipped), np.frexp(2.0 * values - clipped)
     gains *= other
     power += more
     if constraint.allowed is not None:
-        allowed = constraint.allowed.reshape(values.shape) if indices is None else None
-        gains[~(constraint.allowed.ravel()[indices] if allowed is None else allowed)] = 0.0
+        allowed = constraint.allowed.ravel()
+        allowed = allowed.reshape(values.shape) if indices is None else allowed[indices]
+        gains[~allowed] = 0.0
     kept, rest = np.frexp(gains)
     power += rest
     unit = int(power.max(initial=ZERO_EXPONENT, where=kept > 0.0))
@@ -213,15 +206,16 @@ def _refuse_drowned(
         )
 
 
-def _bounds(
-    constraint: TVCS, indices: NDArray[np.int64] | None, shape: tuple[int, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    assert constraint.bounds is not None
+def _clip(
+    values: NDArray[np.float64], constraint: TVCS, indices: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    if constraint.bounds is None:
+        return values
     lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)
-    if indices is not None:
-        at = np.unravel_index(indices, constraint.shape)
-        return lower[at], upper[at]
-    return lower.reshape(shape), upper.reshape(shape)
+    if indices is None:
+        return np.clip(values, lower.reshape(values.shape), upper.reshape(values.shape))
+    at = np.unravel_index(indices, constraint.shape)
+    return np.clip(values, lower[at], upper[at])
 
 
 def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:

@@ -17,7 +17,7 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.entries import Entries, enter
-from tvcs_core.projection.relaxations import PricedSupport
+from tvcs_core.projection.exact import PricedSupport
 
 FORMAT = "tvcs-projection-1"
 # Kinds of NumPy dtypes that the arrays may have; other arrays may have any.
@@ -39,7 +39,7 @@ def save(
     duals: tuple[NDArray[np.float64], NDArray[np.float64], float],
 ) -> None:
     """Write a projection: V, where it is kept, and the prices of rows, columns and the total."""
-    arrays: dict[str, Any] = {"format": np.array(FORMAT)}
+    arrays: dict[str, Any] = {}
     if sparse.issparse(values):
         V, kept = values.tocoo(), support.tocoo()
         arrays |= {"row": V.coords[0], "col": V.coords[1], "values": V.data}
@@ -50,18 +50,27 @@ def save(
         "row_duals": duals[0],
         "col_duals": duals[1],
         "total_dual": np.array(duals[2]),
-        "shape": np.array(constraint.shape),
-        "row_caps": constraint.row_caps,
-        "col_caps": constraint.col_caps,
-        "total": np.array(constraint.total),
     }
     for name in ("row_of", "col_of", "allowed"):
         if getattr(constraint, name) is not None:
             arrays[name] = getattr(constraint, name)
     if constraint.bounds is not None:
         arrays["lower"], arrays["upper"] = constraint.bounds
+    write_saved(path, FORMAT, constraint, arrays)
+
+
+def write_saved(path: str | Path, form: str, constraint: TVCS, arrays: dict[str, Any]) -> None:
+    """Write an `.npz` file with the format, the shape, the caps and `arrays`."""
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(
+            file,
+            format=np.array(form),
+            shape=np.array(constraint.shape),
+            row_caps=constraint.row_caps,
+            col_caps=constraint.col_caps,
+            total=np.array(constraint.total),
+            **arrays,
+        )
 
 
 def load(path: str | Path, make: Callable[[Entries, TVCS, PricedSupport], T]) -> T:
@@ -142,6 +151,7 @@ def _assembled(arrays: dict[str, Any]) -> tuple[Entries, TVCS, PricedSupport]:
         np.ldexp(_duals(arrays, "row_duals", constraint.row_caps.shape), -entries.unit),
         np.ldexp(_duals(arrays, "col_duals", constraint.col_caps.shape), -entries.unit),
         math.ldexp(float(_duals(arrays, "total_dual", ())), -entries.unit),
+        {},
     )
     return entries, constraint, solved
 

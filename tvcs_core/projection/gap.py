@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries, lowest_bit, to_integers
-from tvcs_core.projection.exact import writeable
+from tvcs_core.projection.exact import PricedSupport, writeable
 from tvcs_core.projection.kernels.records import Counts, Prices
 from tvcs_core.projection.kernels.rounding import (
     CLEAR_GAP,
@@ -29,17 +28,24 @@ MAX_EXACT_ENTRIES = 1_000
 SAFE_UNIT_EXPONENT = 450
 
 
-def measure(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+def measure(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[float, float]:
     """Return objective and gap, in the entries' unit; a gap of 0 is an exact proof.
 
     The gap bounds how much the objective of any other feasible support can exceed this one.
     """
     objective, gap = _slackness(entries, constraint, solved)
+    underflow = SMALLEST_SUBNORMAL * entries.gains.size if gap > 0.0 else 0.0
     if gap > CLEAR_GAP * objective:
-        return objective, gap + SMALLEST_SUBNORMAL * entries.gains.size
+        return objective, gap + underflow
+    # Add the largest slack that rounding may hide.
     positions = np.empty(MAX_EXACT_ENTRIES, np.int64)
     audit, unit = _audit(entries, constraint, solved, positions)
-    return objective, _with_hidden(entries, constraint, solved, gap, audit, unit, positions)
+    is_measured = audit.unclear <= MAX_EXACT_ENTRIES
+    hidden = upwards(audit.wrong if is_measured else audit.wrong + audit.at_most, -unit)
+    if is_measured and audit.unclear:
+        hidden += _exact_violation(entries, constraint, solved, positions[: audit.unclear])
+    gap += underflow
+    return objective, math.nextafter(gap + hidden, math.inf) if hidden else gap
 
 
 def upwards(number: float, unit: int) -> float:
@@ -48,7 +54,7 @@ def upwards(number: float, unit: int) -> float:
     return scaled if math.ldexp(scaled, -unit) >= number else math.nextafter(scaled, math.inf)
 
 
-def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, float]:
+def _slackness(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[float, float]:
     """Return the objective, and the sum of all slacks."""
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
     worth = (writeable(entries.gains), entries.squared, solved.mask, prices)
@@ -64,7 +70,7 @@ def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, 
     return float(objective), float(gap)  # NumPy's where kernels run as Python
 
 
-def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) -> float:
+def _with_room(entries: Entries, constraint: TVCS, solved: PricedSupport, slack: float) -> float:
     """Add the price of every cap times its unused capacity to the slack."""
     row_of, col_of = entries.labels(constraint)
     row_caps, col_caps, total = constraint.caps
@@ -78,35 +84,12 @@ def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) ->
     return slack + solved.total_dual * (total - int(np.count_nonzero(mask)))
 
 
-def _with_hidden(
-    entries: Entries,
-    constraint: TVCS,
-    solved: Any,
-    gap: float,
-    audit: RoundingAudit,
-    unit: int,
-    positions: NDArray[np.int64],
-) -> float:
-    """Add the largest slack that rounding may hide to the gap.
-
-    The audit is in the entries' unit times ``2**unit``; `positions` holds the unclear entries.
-    """
-    if gap > 0.0:
-        gap += SMALLEST_SUBNORMAL * entries.gains.size
-    hidden = audit.wrong
-    if audit.unclear > MAX_EXACT_ENTRIES:
-        hidden += audit.at_most
-    hidden = upwards(hidden, -unit)
-    if 0 < audit.unclear <= MAX_EXACT_ENTRIES:
-        hidden += _exact_violation(entries, constraint, solved, positions[: audit.unclear])
-    return math.nextafter(gap + hidden, math.inf) if hidden else gap
-
-
 def _audit(
-    entries: Entries, constraint: TVCS, solved: Any, positions: NDArray[np.int64]
+    entries: Entries, constraint: TVCS, solved: PricedSupport, positions: NDArray[np.int64]
 ) -> tuple[RoundingAudit, int]:
     """Audit the rounding errors; also return k: the audit is in the entries' unit over 2**k.
 
+    Fills `positions` with the first unclear entries.
     Without bounds the gains are the squares of V, even if they were already squared and scaled.
     """
     gains, squared, unit, exact = entries.gains, entries.squared, 0, False
@@ -130,7 +113,7 @@ def _audit(
 
 
 def _exact_violation(
-    entries: Entries, constraint: TVCS, solved: Any, positions: NDArray[np.int64]
+    entries: Entries, constraint: TVCS, solved: PricedSupport, positions: NDArray[np.int64]
 ) -> float:
     """Return by how much entries are on the wrong side of their prices, summed exactly.
 

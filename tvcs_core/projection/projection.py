@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,20 +18,15 @@ from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.files.display import summary
-from tvcs_core.projection import file, first
+from tvcs_core.projection import file, first, relaxations
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
+from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.projection.gap import measure, upwards
-from tvcs_core.projection.relaxations import PricedSupport, solve_lp, solve_pdhg, solve_pgd
 from tvcs_core.projection.scales import solve_by_scales
 from tvcs_core.projection.small import SmallProjection, project_small
 
-RELAXATIONS: dict[str, Callable[..., PricedSupport]] = {
-    "lp": solve_lp,
-    "pgd": solve_pgd,
-    "pdhg": solve_pdhg,
-}
-METHODS = ("exact", *RELAXATIONS)
+METHODS = ("exact", *relaxations.METHODS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,21 +134,19 @@ def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
 
 
 def _project(V: Any, constraint: TVCS, method: str) -> Projection:
-    quick = project_small(V, constraint) if method == "exact" else None
-    if isinstance(quick, SmallProjection):
-        return Projection(*quick, constraint)
-    entries = enter(V, constraint)
-    if method == "exact" and entries.V is not V:  # converted: a list, integers or Fortran order
-        quick = project_small(entries.V, constraint)
-    if isinstance(quick, SmallProjection):
-        return Projection(*quick, constraint)
     if method != "exact":
-        entries = entries.as_list()
-        solver = RELAXATIONS[method]
-        solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
-    else:
-        solved = quick or solve_by_scales(entries, constraint)
-    return proved(entries, constraint, solved)
+        entries = enter(V, constraint).as_list()
+        row_of, col_of = entries.labels(constraint)
+        solved = relaxations.solve(method, row_of, col_of, entries.gains, *constraint.caps)
+        return proved(entries, constraint, solved)
+    quick = project_small(V, constraint)
+    if not isinstance(quick, SmallProjection):
+        entries = enter(V, constraint)
+        if entries.V is not V:  # converted: a list, integers or Fortran order
+            quick = project_small(entries.V, constraint)
+    if isinstance(quick, SmallProjection):
+        return Projection(*quick, constraint)
+    return proved(entries, constraint, quick or solve_by_scales(entries, constraint))
 
 
 def project_many(
@@ -207,7 +200,7 @@ def _projected(state: tuple[list[Any], TVCS], k: int) -> Projection | Exception:
         return error
 
 
-def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
+def proved(entries: Entries, constraint: TVCS, solved: PricedSupport) -> Projection:
     """Return the projection with the support and prices of `solved`, its objective and gap."""
     objective, gap = measure(entries, constraint, solved)
     V, mask = entries.V, solved.mask

@@ -9,12 +9,13 @@ O(p + |G|). Two of the solvers only approach a vertex: their supports satisfy al
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.streams import stream
 
 Floats = NDArray[np.float64]
@@ -24,16 +25,9 @@ Labels = NDArray[np.int64]
 PERTURBATION = 1e-6
 # Iterations between two tests for stopping or restarting, each of which costs more than one.
 CHECK_EVERY = 20
-
-
-class PricedSupport(NamedTuple):
-    """A support and the prices that prove it, for a list of variables."""
-
-    mask: NDArray[np.bool_]
-    row_duals: Floats
-    col_duals: Floats
-    total_dual: float
-    iterations: int = 0
+TOLERANCE = 1e-6  # relative gap at which pgd and pdhg stop
+MAX_ITER = {"pgd": 20_000, "pdhg": 50_000}  # convergence can need far more
+METHODS = ("lp", *MAX_ITER)
 
 
 class Program(NamedTuple):
@@ -109,88 +103,67 @@ def program_of(
     )
 
 
-def solve_lp(
-    row_of: Labels, col_of: Labels, gains: Floats, row_caps: Labels, col_caps: Labels, total: int
+def solve(
+    method: str,
+    row_of: Labels,
+    col_of: Labels,
+    gains: Floats,
+    row_caps: Labels,
+    col_caps: Labels,
+    total: int,
+    max_iter: int | None = None,
 ) -> PricedSupport:
-    """Solve the linear program by the dual simplex of HiGHS and round its vertex.
+    """Solve the linear program by `method`, round x, and scale the prices back.
 
     Parameters
     ----------
+    method
+        ``"lp"``, the dual simplex of HiGHS; ``"pgd"``, the paper's projected gradient descent
+        (equation 6, Theorem 2); or ``"pdhg"``, the restarted primal-dual hybrid gradient method,
+        as in PDLP.
     row_of, col_of
         Group of every variable in the two views, -1 for none.
     gains
         Gain of each variable, >= 0.
     row_caps, col_caps, total
         The caps.
-    """
-    return _solve(highs, row_of, col_of, gains, row_caps, col_caps, total)
-
-
-def solve_pgd(
-    row_of: Labels,
-    col_of: Labels,
-    gains: Floats,
-    row_caps: Labels,
-    col_caps: Labels,
-    total: int,
-    *,
-    max_iter: int = 20_000,
-    tol: float = 1e-6,
-    rng: int | np.random.Generator = 0,
-) -> PricedSupport:
-    """Run the paper's projected gradient descent (equation 6, Theorem 2) and round.
-
-    Parameters
-    ----------
-    row_of, col_of, gains, row_caps, col_caps, total
-        As in `solve_lp`.
     max_iter
-        Limit on the number of iterations; convergence can need far more.
-    tol
-        Relative gap at which it stops.
-    rng
-        Seed or generator of the perturbation.
+        Limit on the iterations of pgd and pdhg; by default that in `MAX_ITER`.
     """
-
-    def run(program: Program) -> tuple[Floats, Floats, int]:
-        return _run(projected_gradient(perturbed(program, rng)), program, max_iter, tol)
-
-    return _solve(run, row_of, col_of, gains, row_caps, col_caps, total)
-
-
-def solve_pdhg(
-    row_of: Labels,
-    col_of: Labels,
-    gains: Floats,
-    row_caps: Labels,
-    col_caps: Labels,
-    total: int,
-    *,
-    max_iter: int = 50_000,
-    tol: float = 1e-6,
-    rng: int | np.random.Generator = 0,
-) -> PricedSupport:
-    """Run the restarted primal-dual hybrid gradient method, as in PDLP, and round.
-
-    Parameters
-    ----------
-    row_of, col_of, gains, row_caps, col_caps, total, max_iter, tol, rng
-        As in `solve_pgd`.
-    """
-
-    def run(program: Program) -> tuple[Floats, Floats, int]:
-        return _run(primal_dual_hybrid_gradient(perturbed(program, rng)), program, max_iter, tol)
-
-    return _solve(run, row_of, col_of, gains, row_caps, col_caps, total)
+    mask = np.zeros(gains.size, dtype=np.bool_)
+    duals, iterations = np.zeros(row_caps.size + col_caps.size + 1), 0
+    free = np.flatnonzero(gains > 0)
+    if free.size:
+        program = program_of(row_of[free], col_of[free], gains[free], row_caps, col_caps, total)
+        if method == "lp":
+            x, y, iterations = highs(program)
+        else:
+            limit = MAX_ITER[method] if max_iter is None else max_iter
+            x, y, iterations = iterated(method, program, limit)
+        mask[free] = program.rounded(x)
+        duals = np.ldexp(y, _exponent(gains))
+    n_rows = row_caps.size
+    stats = {"iterations": iterations}
+    return PricedSupport(mask, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), stats)
 
 
-def perturbed(program: Program, rng: int | np.random.Generator | None = None) -> Program:
+def iterated(method: str, program: Program, max_iter: int) -> tuple[Floats, Floats, int]:
+    """Return x, its prices y, and the number of iterations until the gap is small enough."""
+    steps = projected_gradient if method == "pgd" else primal_dual_hybrid_gradient
+    for iteration, (x, y, *_) in enumerate(steps(perturbed(program, 0))):
+        is_time = iteration % CHECK_EVERY == 0
+        if iteration >= max_iter or (is_time and program.is_proved(x, y, TOLERANCE)):
+            return x, y, iteration
+    raise AssertionError("the iterates have no end")
+
+
+def perturbed(program: Program, rng: int | np.random.Generator) -> Program:
     """Return the program with every gain raised by a random fraction, so that no vertices tie."""
     noise = stream(rng, "ties of a relaxation").random(program.gains.size)
     return program._replace(gains=program.gains * (1 + PERTURBATION * noise))
 
 
-def projected_gradient(program: Program) -> Iterator[tuple[Floats, Floats, Floats]]:
+def projected_gradient(program: Program) -> Iterator[tuple[Floats, ...]]:
     """Yield x, the prices y of the groups and the prices t of the box: the iterates of Theorem 2.
 
     Minimises half the squared norms of three residuals (equation 6) from 0 with step 1/L: equal
@@ -232,7 +205,7 @@ def lipschitz(program: Program) -> float:
     return float(objective + 1 + sizes[-1] + in_rows + in_cols)
 
 
-def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, Floats]]:
+def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, ...]]:
     """Yield x and the prices y of the groups, with steps adapted to the group sizes.
 
     At regular intervals the better of the iterate and the mean since the last restart is tested.
@@ -296,38 +269,6 @@ def highs(program: Program) -> tuple[Floats, Floats, int]:
     if result.x is None:
         raise RuntimeError(f"HiGHS did not solve the linear program: {result.message}")
     return result.x, np.maximum(-result.ineqlin.marginals, 0.0), int(result.nit)
-
-
-def _run(
-    iterates: Iterator[tuple[Floats, ...]], program: Program, max_iter: int, tol: float
-) -> tuple[Floats, Floats, int]:
-    for iteration, (x, y, *_) in enumerate(iterates):
-        is_time = iteration % CHECK_EVERY == 0
-        if iteration >= max_iter or (is_time and program.is_proved(x, y, tol)):
-            return x, y, iteration
-    raise AssertionError("the iterates have no end")
-
-
-def _solve(
-    method: Callable[[Program], tuple[Floats, Floats, int]],
-    row_of: Labels,
-    col_of: Labels,
-    gains: Floats,
-    row_caps: Labels,
-    col_caps: Labels,
-    total: int,
-) -> PricedSupport:
-    """Run `method` on the variables with positive gain, round, and scale the prices back."""
-    mask = np.zeros(gains.size, dtype=np.bool_)
-    duals, iterations = np.zeros(row_caps.size + col_caps.size + 1), 0
-    free = np.flatnonzero(gains > 0)
-    if free.size:
-        program = program_of(row_of[free], col_of[free], gains[free], row_caps, col_caps, total)
-        x, y, iterations = method(program)
-        mask[free] = program.rounded(x)
-        duals = np.ldexp(y, _exponent(gains))
-    n_rows = row_caps.size
-    return PricedSupport(mask, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), iterations)
 
 
 def _exponent(gains: Floats) -> int:

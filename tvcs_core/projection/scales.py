@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
-from tvcs_core.projection.exact import ExactSolution, grid_steps_for, solve_dense, solve_edges
+from tvcs_core.projection.exact import PricedSupport, grid_steps_for, solve_dense, solve_edges
 from tvcs_core.projection.kernels.gains import VANISHING_STEPS
 from tvcs_core.projection.kernels.records import Counts, Floats, Ints
 
@@ -29,8 +29,8 @@ CHUNK = 100_000  # entries whose sizes are computed at once
 
 
 def solve_by_scales(
-    entries: Entries, constraint: TVCS, first: ExactSolution | None = None
-) -> ExactSolution:
+    entries: Entries, constraint: TVCS, first: PricedSupport | None = None
+) -> PricedSupport:
     """Return the best support of the entries, and the prices of the larger gains.
 
     `first` is the best support on the first grid, if it is known. It is returned itself if it
@@ -71,7 +71,7 @@ class _Groups(NamedTuple):
             return cls(none, none, none, True)
         return cls(*entries.labels(constraint), entries.pair_ranks(constraint), False)
 
-    def solve(self, gains: Floats, caps: Counts, squared: bool, is_first: bool) -> ExactSolution:
+    def solve(self, gains: Floats, caps: Counts, squared: bool, is_first: bool) -> PricedSupport:
         """Return the best support on one grid."""
         n, m = caps.rows.size, caps.cols.size
         if self.is_matrix and (is_first or MIN_LISTED * np.count_nonzero(gains) >= gains.size):

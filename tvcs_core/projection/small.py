@@ -10,7 +10,7 @@ from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.exact import (
     MAX_SMALL_UNIT_CAPS,
-    ExactSolution,
+    PricedSupport,
     are_all_ones,
     grid_steps_for,
     is_small_table,
@@ -39,7 +39,7 @@ class SmallProjection(NamedTuple):
     values: NDArray[np.float64]
 
 
-def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution | None:
+def project_small(V: Any, constraint: TVCS) -> SmallProjection | PricedSupport | None:
     """Project a small float64 array onto plain caps; return None if it is anything else.
 
     If small values need a projection of their own (`scales`), returns their joint support. The
@@ -64,7 +64,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution |
     )
     if objective < 0.0:
         return None
-    solved = ExactSolution(mask, u, w, price, {})
+    solved = PricedSupport(mask, u, w, price, {})
     if has_small:
         by_scales = solve_by_scales(enter(V, constraint), constraint, solved)
         if by_scales is not solved:

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection import projection, small
-from tvcs_core.projection.exact import ExactSolution, solve_dense
+from tvcs_core.projection.exact import PricedSupport, solve_dense
 from tvcs_core.projection.small import project_small
 
 
@@ -33,7 +33,7 @@ def assert_same(found, usual):
 def assert_same_or_chosen_anew(V, constraint):
     """Small values that are chosen anew are left to `project`."""
     found, usual = project_small(V, constraint), by_usual_way(V, constraint)
-    if isinstance(found, ExactSolution):
+    if isinstance(found, PricedSupport):
         assert np.abs(V).min() < 2.0**-16 * np.abs(V).max()
         assert_same(project(V, constraint), usual)
     else:

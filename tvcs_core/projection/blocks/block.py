@@ -94,17 +94,14 @@ class Block:
         """Return an error that names the block."""
         return DataError(message, path=self.name)
 
-    def raw_chunks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield first row and values of each chunk, in the block's own dtype."""
+    def chunks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield first row and float64 values of each chunk, which the reader may modify."""
         n, m = self.shape
         rows = max(1, CHUNK_ENTRIES // m)
         for first in range(0, n, rows):
-            yield first, self._rows(first, min(rows, n - first))
-
-    def chunks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield first row and float64 values of each chunk, which the reader may modify."""
-        for first, raw in self.raw_chunks():
-            yield first, self._as_float(raw)
+            raw = self._rows(first, min(rows, n - first))
+            is_own = self._array is None and raw.dtype == np.float64  # just read from the file
+            yield first, raw if is_own else np.array(raw, dtype=np.float64, order="C")
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the values of the given rows."""
@@ -112,11 +109,6 @@ class Block:
         for i, row in enumerate(rows.tolist()):
             out[i] = self._rows(row, 1)[0]
         return out
-
-    def _as_float(self, raw: NDArray[Any]) -> NDArray[np.float64]:
-        if self._array is None and raw.dtype == np.float64:
-            return raw
-        return np.array(raw, dtype=np.float64, order="C")
 
     def _rows(self, first: int, count: int) -> NDArray[Any]:
         if self._array is not None:

@@ -14,9 +14,9 @@ from tvcs_core.projection.blocks.context import BlockContext
 from tvcs_core.projection.blocks.questions import SampleRows, Survey, SurveyResult
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.entries import SAFE_EXPONENT
-from tvcs_core.projection.exact.candidates import Instance
+from tvcs_core.projection.exact.candidates import Instance, table_of
 from tvcs_core.projection.exact.sample import choose_line_count, stratum_middles
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints
+from tvcs_core.projection.kernels.records import Counts, Floats, Ints
 
 MIN_SAMPLE_ENTRIES = 40_000  # as in exact/sample.py, or 1/256 of V
 MIN_SAMPLE_ROWS = 32  # if V has as many
@@ -94,11 +94,7 @@ def survey(readers: BlockReaders, constraint: TVCS) -> tuple[BlockedProblem | No
     factor = 2.0 ** -math.frexp(largest_open)[1]
     parts = readers.ask(lambda b: SampleRows(_within(rows, readers.rows(b)), factor))
     sample = np.concatenate(parts).astype(np.float64)
-    m = readers.shape[1]
-    start = np.arange(rows.size + 1, dtype=np.int64) * m
-    columns, keys = np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
-    candidates = Candidates(sample.reshape(-1), start, columns, keys, True, True)
-    instance = Instance(candidates, caps, largest_open, per_row, per_col)
+    instance = Instance(table_of(sample, squared=True), caps, largest_open, per_row, per_col)
     return BlockedProblem(readers, caps, instance, fits_all, rows, sample), largest
 
 

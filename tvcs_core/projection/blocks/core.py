@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
@@ -16,13 +18,10 @@ from tvcs_core.projection.blocks.support import (
     Violators,
 )
 from tvcs_core.projection.exact import CoreBand
-from tvcs_core.projection.exact.core import Core
+from tvcs_core.projection.exact.core import Core, OverfullGroups, fitted_core
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import col_lines, row_lines, sweep_list
-from tvcs_core.projection.kernels import start
 from tvcs_core.projection.kernels.records import (
     Candidates,
-    Counts,
     EntryList,
     Floats,
     Grid,
@@ -74,7 +73,7 @@ class BlockNetwork(CoreNetwork):
         m = self.instance.shape[1]
         position = (row[mine].astype(np.int64) - rows.start) * m + self.listed.col[mine]
         order = np.argsort(position)
-        question = core_question(self.problem, self.core_band, block, 0)
+        question = core_question(self.problem, self.core_band, 0, block)
         return BlockSupport(question, position[order], self.mask[mine[order]])
 
     def round_to_unit(self, pi: Ints) -> Ints:
@@ -93,57 +92,44 @@ def feasible_network(problem: BlockedProblem, core_band: CoreBand) -> BlockNetwo
     have = available_memory()
     most = 2**31 if have is None else have // BYTES_PER_CORE_ENTRY
     for widened in range(1, MAX_WIDENINGS + 2):
-        found = _listed(problem, core_band, most)
+        found: list[CoreBlock] = problem.readers.ask(
+            partial(core_question, problem, core_band, most)
+        )
         size = sum(x.col.size for x in found)
         if size > most or not all(x.is_whole for x in found):
             raise MemoryError(
                 f"more than {most:,} entries are near their prices, and memory of "
                 f"{most * BYTES_PER_CORE_ENTRY / 1e6:,.0f} MB holds no more"
             )
-        network, room = _first_network(problem, core_band, found)
-        if network is not None:
+        values = np.concatenate([x.values for x in found]).astype(np.float64)
+        core = _first_core(problem, core_band, found, values)
+        if isinstance(core, Core):
+            network = BlockNetwork(problem, core_band, core, values)
             network.stats |= {"path": "blocks"} | ({"widened": widened - 1} if widened > 1 else {})
             return network
-        full_rows, full_cols = np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0)
-        core_band = core_band.widened(float(widened), full_rows, full_cols)
+        core_band = core_band.widened(float(widened), core.rows, core.cols)
         if widened == MAX_WIDENINGS:
             core_band = core_band.unbounded()
     raise AssertionError("every entry is in the core")
 
 
-def _first_network(
-    problem: BlockedProblem, core_band: CoreBand, found: list[CoreBlock]
-) -> tuple[BlockNetwork | None, Counts]:
-    """Return the network of the listed core, None if a group is overfull, and the room left."""
-    instance, (n, m) = problem.instance, problem.shape
+def _first_core(
+    problem: BlockedProblem, core_band: CoreBand, found: list[CoreBlock], values: Floats
+) -> Core | OverfullGroups:
+    """Fit a first support among the entries that the blocks have listed; `values` are theirs."""
+    instance, n = problem.instance, problem.shape[0]
     per_row = np.concatenate([x.per_row for x in found])
     row = np.repeat(np.arange(n, dtype=np.int32), per_row)
     col = np.concatenate([x.col for x in found])
-    values = np.concatenate([x.values for x in found]).astype(np.float64)
     gains = np.empty(values.size)
     kernels.gains_of_list(row, col, _candidates(values), instance.grid, gains)
     listed = EntryList(row, col, np.arange(values.size, dtype=np.int64), gains)
     row_load = np.concatenate([x.row_load for x in found]).astype(np.int64)
-    col_load = np.sum([x.col_load for x in found], axis=0, dtype=np.int64)
-    above = int(row_load.sum())
-    row_caps, col_caps, total = instance.caps
-    room = Counts(row_caps - row_load, col_caps - col_load, total - above)
-    wanted = room._replace(total=instance.capacity - above)
-    rows, cols, kept = row_lines(listed, n), col_lines(listed, m), np.empty(values.size, np.bool_)
-    swept = sweep_list(listed, rows, cols, core_band.prices, wanted)
-    if not start.settle(listed, rows, cols, swept.prices, room, kept):
-        return None, room
-    row_load += np.bincount(row[kept], minlength=n)
-    col_load += np.bincount(col[kept], minlength=m)
-    core = Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
-    return BlockNetwork(problem, core_band, core, values), room
+    col_load: Ints = np.sum([x.col_load for x in found], axis=0, dtype=np.int64)
+    return fitted_core(instance, core_band, listed, row_load, col_load)
 
 
-def _listed(problem: BlockedProblem, core_band: CoreBand, most: int) -> list[CoreBlock]:
-    return problem.readers.ask(lambda b: core_question(problem, core_band, b, most))
-
-
-def core_question(problem: BlockedProblem, core_band: CoreBand, block: int, most: int) -> ListCore:
+def core_question(problem: BlockedProblem, core_band: CoreBand, most: int, block: int) -> ListCore:
     """Return the question that lists the entries of a block near the prices."""
     rows, instance = problem.readers.rows(block), problem.instance
     (u, w, price), band = core_band.prices, core_band.band

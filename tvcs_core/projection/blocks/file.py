@@ -11,7 +11,7 @@ import numpy as np
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.file import format_of, matrix_of, read_saved
+from tvcs_core.projection.file import format_of, matrix_of, read_saved, write_saved
 
 FORMAT = "tvcs-block-projection-2"
 T = TypeVar("T")
@@ -22,16 +22,8 @@ ARRAYS = (
 
 def save(path: str | Path, constraint: TVCS, found: Mapping[str, Any]) -> None:
     """Write a projection of blocks: its caps and, of `found`, the `ARRAYS`."""
-    arrays: dict[str, Any] = {
-        "format": np.array(FORMAT),
-        "shape": np.array(constraint.shape),
-        "row_caps": constraint.row_caps,
-        "col_caps": constraint.col_caps,
-        "total": np.array(constraint.total),
-    }
-    arrays |= {name: np.asarray(found[name]) for name in ARRAYS}
-    with Path(path).open("wb") as file:
-        np.savez_compressed(file, **arrays)
+    arrays = {name: np.asarray(found[name]) for name in ARRAYS}
+    write_saved(path, FORMAT, constraint, arrays)
 
 
 def is_saved(path: str | Path) -> bool:

@@ -24,6 +24,7 @@ from tvcs_core.projection.blocks.questions import ClosedPrices, PriceClosed
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.blocks.support import SendSupport, SupportPart
 from tvcs_core.projection.bound import Bounded
+from tvcs_core.projection.exact.prices import zero_prices
 from tvcs_core.projection.kernels.records import Prices
 
 
@@ -152,7 +153,8 @@ def project_blocks(
         return _nothing(readers, constraint, largest)
     if problem.fits_all:
         parts = problem.ask(lambda context, _: SendSupport(context, None))
-        return _proved(readers, constraint, parts, _no_prices(constraint), {"path": "everything"})
+        prices = zero_prices(*constraint.shape)
+        return _proved(readers, constraint, parts, prices, {"path": "everything"})
     network = feasible_network(problem, first_prices(problem))
     network.prove()
     return _read(problem, constraint, network)
@@ -171,15 +173,10 @@ def _refuse_other_kinds(constraint: TVCS) -> None:
             )
 
 
-def _no_prices(constraint: TVCS) -> Prices:
-    n, m = constraint.shape
-    return Prices(np.zeros(n), np.zeros(m), 0.0)
-
-
 def _nothing(readers: BlockReaders, constraint: TVCS, largest: float) -> BlockProjection:
     """Return the empty projection: no entry may be kept, or none has a gain."""
     none = SupportPart(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-    prices = _no_prices(constraint)
+    prices = zero_prices(*constraint.shape)
     if constraint.total == 0:
         prices = prices._replace(total=largest * largest)
     parts = [none._replace(per_row=np.zeros(f.shape[0], np.int32)) for f in readers.facts if f]

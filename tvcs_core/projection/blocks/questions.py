@@ -16,9 +16,9 @@ from tvcs_core.projection.blocks import kernels
 from tvcs_core.projection.blocks.block import Block
 from tvcs_core.projection.blocks.context import BlockContext
 from tvcs_core.projection.entries import MAX_INTEGER
+from tvcs_core.projection.exact.candidates import table_of
 from tvcs_core.projection.kernels import sweeps, table
 from tvcs_core.projection.kernels.records import (
-    Candidates,
     Counts,
     Floats,
     Int32s,
@@ -50,14 +50,12 @@ class Survey:
         n, m = block.shape
         per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
         level, largest, largest_open = np.zeros(n), 0.0, 0.0
-        columns, keys = np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
         col_caps = np.array(self.col_caps)
         for first, values in block.chunks():
             rows = slice(first, first + len(values))
             size = _largest(block, first, values)
             largest = max(largest, size)
-            start = np.arange(len(values) + 1, dtype=np.int64) * m
-            candidates = Candidates(values.reshape(-1), start, columns, keys, True, True)
+            candidates = table_of(values, squared=True)
             caps = Counts(np.array(self.row_caps[rows]), col_caps, 1)
             largest_open = max(largest_open, table.survey(candidates, caps, per_row[rows], per_col))
             some = values if size <= 1.0 else values / size

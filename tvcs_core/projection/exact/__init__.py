@@ -7,12 +7,12 @@ simplex on these and checks the rest. `search` combines all steps.
 """
 
 from tvcs_core.projection.exact.assigned import are_all_ones
-from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps_for, writeable
+from tvcs_core.projection.exact.candidates import PricedSupport, grid_steps_for, writeable
 from tvcs_core.projection.exact.prices import CoreBand
 from tvcs_core.projection.exact.search import solve_dense, solve_edges
 from tvcs_core.projection.exact.shortcuts import MAX_SMALL, MAX_SMALL_UNIT_CAPS, is_small_table
 
 __all__ = [
-    "MAX_SMALL", "MAX_SMALL_UNIT_CAPS", "CoreBand", "ExactSolution", "are_all_ones",
+    "MAX_SMALL", "MAX_SMALL_UNIT_CAPS", "CoreBand", "PricedSupport", "are_all_ones",
     "grid_steps_for", "is_small_table", "solve_dense", "solve_edges", "writeable",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, scale_of
+from tvcs_core.projection.exact.candidates import PricedSupport, grid_steps, scale_of
 from tvcs_core.projection.kernels import pairing
 from tvcs_core.projection.kernels.records import Candidates, Counts, Ints, UnitCapTable
 
@@ -28,9 +28,7 @@ def bytes_per_entry(caps: Counts) -> int:
     return 16 if caps.rows.size > caps.cols.size else 8
 
 
-def solve_assignment(
-    candidates: Candidates, caps: Counts, largest: float, shape: tuple[int, ...]
-) -> ExactSolution:
+def solve_assignment(candidates: Candidates, caps: Counts, largest: float) -> PricedSupport:
     """Assign rows to columns; `largest` is the size of the largest value."""
     n, m = caps.rows.size, caps.cols.size
     table, is_turned, mask = candidates.values.reshape(n, m), n > m, np.empty((n, m), bool)
@@ -50,4 +48,4 @@ def solve_assignment(
     if is_turned:
         u, w = w, u
     stats = {"path": "assignment", "tied": int(clock[pairing.TIED])}
-    return ExactSolution(mask.reshape(shape), u, w, 0.0, stats)
+    return PricedSupport(mask.reshape(-1), u, w, 0.0, stats)

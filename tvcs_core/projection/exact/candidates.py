@@ -1,6 +1,7 @@
 """The instance of an exact projection: candidates, caps, and the grid of the gains."""
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,15 @@ from numpy.typing import NDArray
 
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.kernels import table
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
+from tvcs_core.projection.kernels.records import (
+    Candidates,
+    Counts,
+    Floats,
+    Grid,
+    Int32s,
+    Ints,
+    Prices,
+)
 
 MIN_CHECKED_BYTES = 100_000_000  # smaller needs are not compared with the available memory
 # Bytes per candidate: share of the core for a table, arrays of a list (docs/method.md, costs).
@@ -22,8 +31,8 @@ HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash woul
 PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
 
 
-class ExactSolution(NamedTuple):
-    """An optimal support with the prices that prove it, in units of the gains."""
+class PricedSupport(NamedTuple):
+    """A support, and the prices that bound all others, in units of the gains."""
 
     mask: NDArray[np.bool_]
     row_duals: Floats
@@ -95,6 +104,33 @@ class Instance:
     def has_long_lines(self) -> bool:
         """Whether one side is so much longer than the other that scanning its lines is costly."""
         return max(self.shape) > LONG_LINE_RATIO * min(self.shape)
+
+
+@lru_cache(maxsize=8)
+def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
+    """Return row starts, columns and zero keys of a table of this shape; shared, never written."""
+    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
+
+
+def table_of(values: Floats, squared: bool) -> Candidates:
+    """Return the entries of a contiguous (n, m) matrix as candidates."""
+    return Candidates(values.reshape(-1), *layout(*values.shape), True, squared)
+
+
+def rows_of(candidates: Candidates) -> Int32s:
+    """Return the row of each position of a list; nothing for a table."""
+    if candidates.dense:
+        return np.empty(0, np.int32)
+    lengths = np.diff(candidates.start)
+    return np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
+
+
+def are_closed(candidates: Candidates, caps: Counts) -> NDArray[np.bool_]:
+    """Return for every candidate whether its row or its column has cap 0."""
+    closed_row, closed_col = caps.rows == 0, caps.cols == 0
+    if candidates.dense:
+        return (closed_row[:, np.newaxis] | closed_col).reshape(-1)
+    return closed_row[rows_of(candidates)] | closed_col[candidates.columns]
 
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:

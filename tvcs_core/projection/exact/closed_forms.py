@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import ExactSolution, Instance
+from tvcs_core.projection.exact.candidates import Instance, PricedSupport, are_closed, rows_of
 from tvcs_core.projection.kernels import laminar, prices
-from tvcs_core.projection.kernels.records import Candidates, Floats, Int32s, Ints
+from tvcs_core.projection.kernels.records import Candidates, Floats, Ints
 
 LOAD_SD = 4.0  # standard deviations by which a Poisson load is expected to stay below a cap
 
@@ -15,8 +15,7 @@ def closed_form(
     per_row: Ints,
     per_col: Ints,
     mask: NDArray[np.bool_],
-    shape: tuple[int, ...],
-) -> ExactSolution | None:
+) -> PricedSupport | None:
     """Solve with the caps of rows and total alone, or of columns and total; None if infeasible.
 
     Tried only if the other side's caps cannot bind, or would not bind for random entries. Fills in
@@ -33,7 +32,7 @@ def closed_form(
         others = keep_lines(instance, by_rows, caps, mask)
         total_other = keep_total(instance, mask)
         if (loads(instance, mask, not by_rows) <= across).all():
-            return read(instance, by_rows, others, total_other, mask.reshape(shape))
+            return read(instance, by_rows, others, total_other, mask)
         mask[:] = False
     return None
 
@@ -57,7 +56,7 @@ def keep_lines(instance: Instance, by_rows: bool, caps: Ints, mask: NDArray[np.b
         prices.by_column(candidates.columns, m, start, order)
     others = np.empty(caps.size)
     laminar.keep_best_of_lines(
-        candidates, rows_of(instance), instance.grid, start, order, apart, caps, mask, others
+        candidates, rows_of(candidates), instance.grid, start, order, apart, caps, mask, others
     )
     return others
 
@@ -67,51 +66,34 @@ def keep_total(instance: Instance, mask: NDArray[np.bool_]) -> float:
     n_kept, total = int(np.count_nonzero(mask)), instance.caps.total
     if n_kept <= total:
         return 0.0
-    arguments = (instance.candidates, rows_of(instance), instance.grid)
+    arguments = (instance.candidates, rows_of(instance.candidates), instance.grid)
     return laminar.keep_best_of_kept(*arguments, total, n_kept, mask)
-
-
-def rows_of(instance: Instance) -> Int32s:
-    """Return the row of each position of a list; nothing for a table."""
-    if instance.candidates.dense:
-        return np.empty(0, np.int32)
-    return np.repeat(
-        np.arange(instance.shape[0], dtype=np.int32), np.diff(instance.candidates.start)
-    )
 
 
 def opened(instance: Instance) -> Candidates:
     """Return the candidates with zeros for the values in groups with cap 0."""
-    candidates, closed_row, closed_col = (
-        instance.candidates, instance.closed_row, instance.closed_col
-    )  # fmt: skip
-    if not (closed_row.any() or closed_col.any()):
+    candidates = instance.candidates
+    if not (instance.closed_row.any() or instance.closed_col.any()):
         return candidates
-    if candidates.dense:
-        closed = (closed_row[:, np.newaxis] | closed_col).reshape(-1)
-    else:
-        closed = closed_row[rows_of(instance)] | closed_col[candidates.columns]
+    closed = are_closed(candidates, instance.caps)
     return candidates._replace(values=np.where(closed, 0.0, candidates.values))
 
 
 def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:
     """Return the number of kept entries per row, or per column."""
-    n, m = instance.shape
-    if instance.candidates.dense:
+    candidates, (n, m) = instance.candidates, instance.shape
+    if candidates.dense:
         return np.count_nonzero(mask.reshape(n, m), axis=1 if of_rows else 0)
-    if of_rows:
-        return np.bincount(
-            np.repeat(np.arange(n), np.diff(instance.candidates.start))[mask], minlength=n
-        )
-    return np.bincount(instance.candidates.columns[mask], minlength=m)
+    lines = rows_of(candidates) if of_rows else candidates.columns
+    return np.bincount(lines[mask], minlength=n if of_rows else m)
 
 
 def read(
     instance: Instance, by_rows: bool, others: Floats, other: float, mask: NDArray[np.bool_]
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the solution; the price of every cap is the best gain that it excludes."""
     n, m = instance.shape
     unit = 1.0 / (instance.grid.steps * instance.scale)
     lines, price = np.maximum(others - other, 0.0) * unit, other * unit
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
-    return ExactSolution(mask, u, w, price, {"path": "closed form"})
+    return PricedSupport(mask, u, w, price, {"path": "closed form"})

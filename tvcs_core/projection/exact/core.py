@@ -36,18 +36,28 @@ def build_core(
     n, m = instance.shape
     taken = Support(mask, np.zeros(n, np.int64), np.zeros(m, np.int64))
     listed = list_core_entries(instance, core_band, taken)
+    core = fitted_core(instance, core_band, listed, taken.row_load, taken.col_load)
+    if isinstance(core, Core):
+        mask[listed.position] = core.kept
+    return core
+
+
+def fitted_core(
+    instance: Instance, core_band: CoreBand, listed: EntryList, row_load: Ints, col_load: Ints
+) -> Core | OverfullGroups:
+    """Fit a first support among the listed entries into what the loads above the core leave."""
+    n, m = instance.shape
     rows, cols = row_lines(listed, n), col_lines(listed, m)
-    above = int(taken.row_load.sum())
+    above = int(row_load.sum())
     row_caps, col_caps, total = instance.caps
-    room = Counts(row_caps - taken.row_load, col_caps - taken.col_load, total - above)
+    room = Counts(row_caps - row_load, col_caps - col_load, total - above)
     wanted = room._replace(total=instance.capacity - above)
     swept = sweep_list(listed, rows, cols, core_band.prices, wanted)
     kept = np.empty(listed.row.size, bool)
     if not start.settle(listed, rows, cols, swept.prices, room, kept):
         return OverfullGroups(np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0))
-    mask[listed.position] = kept
-    row_load = taken.row_load + np.bincount(listed.row[kept], minlength=n)
-    col_load = taken.col_load + np.bincount(listed.col[kept], minlength=m)
+    row_load = row_load + np.bincount(listed.row[kept], minlength=n)
+    col_load = col_load + np.bincount(listed.col[kept], minlength=m)
     return Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
 
 

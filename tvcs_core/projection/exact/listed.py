@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.candidates import (
-    ExactSolution,
     Instance,
+    PricedSupport,
     price_closed,
     scaled_gains,
 )
@@ -209,9 +209,7 @@ class ListSearch:
         return Prices(np.multiply(of_rows, scale), np.multiply(of_cols, scale), price * scale)
 
 
-def solve_list(
-    instance: Instance, mask: NDArray[np.bool_], shape: tuple[int, ...]
-) -> ExactSolution:
+def solve_list(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport:
     """Return the best support of a list, with its prices; fills in `mask`, which must be empty."""
     least = likely_price(instance)
     search, prices = searched(instance, least)
@@ -223,7 +221,7 @@ def solve_list(
     price_closed(instance.candidates, instance.caps, prices)
     looks = int(search.search.looks[0])
     stats: dict[str, Any] = {"path": "paths", "steps": search.steps, "looks": looks}
-    return ExactSolution(mask.reshape(shape), *prices, stats)
+    return PricedSupport(mask, *prices, stats)
 
 
 def is_binding(instance: Instance) -> bool:

@@ -80,7 +80,7 @@ class CoreNetwork:
         w = np.maximum(sink - pi[n : n + m], 0) * unit
         return Prices(u, w, float(max(source - sink, 0) * unit))
 
-    def run_simplex(self, budget: int | None = None) -> bool:
+    def run_simplex(self, budget: int | None) -> bool:
         """Optimise on the core; return False if all pivots so far exceed the budget."""
         n_arcs, patience = self.fixed + self.size, 10 * self.tree.pi.shape[0]
         block = max(20, int(0.7 * np.sqrt(n_arcs)))

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tvcs_core.projection.exact.candidates import (
     PROHIBITIVE_PRICE,
-    ExactSolution,
     Instance,
+    PricedSupport,
 )
 from tvcs_core.projection.exact.sample import (
     MAX_LISTED_ENTRIES,
@@ -25,6 +24,7 @@ from tvcs_core.projection.kernels.records import (
     Counts,
     EntryList,
     Floats,
+    Ints,
     Lines,
     Prices,
     Side,
@@ -41,10 +41,10 @@ class CoreBand:
     prices: Prices
     band: Band
 
-    def widened(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "CoreBand":
+    def widened(self, times: float, full_rows: Ints, full_cols: Ints) -> "CoreBand":
         """Return the same prices with bands `times` as wide, unbounded above the given lines."""
         band = Band._make(times * reach for reach in self.band)
-        band.above_rows[list(full_rows)], band.above_cols[list(full_cols)] = np.inf, np.inf
+        band.above_rows[full_rows], band.above_cols[full_cols] = np.inf, np.inf
         return CoreBand(self.prices, band)
 
     def unbounded(self) -> "CoreBand":
@@ -54,7 +54,7 @@ class CoreBand:
 
 
 def first_prices(
-    instance: Instance, solve: Callable[[Candidates, Counts], ExactSolution]
+    instance: Instance, solve: Callable[[Candidates, Counts], PricedSupport]
 ) -> CoreBand:
     """Return first prices; `solve` solves the sample of a large table."""
     n, m = instance.shape
@@ -94,7 +94,7 @@ def col_lines(listed: EntryList, m: int) -> Lines:
 
 
 def sampled_prices(
-    instance: Instance, solve: Callable[[Candidates, Counts], ExactSolution]
+    instance: Instance, solve: Callable[[Candidates, Counts], PricedSupport]
 ) -> Prices:
     """Return prices of the shorter side, from an exact solution of a sample of the longer one."""
     n, m = instance.shape

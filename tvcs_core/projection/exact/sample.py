@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import Instance, scaled_gains
+from tvcs_core.projection.exact.candidates import Instance, scaled_gains, table_of
 from tvcs_core.projection.kernels.records import Candidates, Counts, Ints
 
 # Measured by `python -m benchmarks.speed.families`; docs/method.md, section 1, has the reasons.
@@ -56,11 +56,8 @@ def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts]:
         row_caps, col_caps = row_caps[drawn_lines], scale_caps(col_caps, count / n, across)
     matrix = instance.candidates.values.reshape(n, m)
     drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
-    values = np.ascontiguousarray(drawn).reshape(-1)
-    columns, keys = np.arange(col_caps.size, dtype=np.int32), np.zeros(col_caps.size, np.int64)
-    start = np.arange(row_caps.size + 1, dtype=np.int64) * col_caps.size
-    total = int(instance.capacity * values.size / instance.candidates.values.size)
-    sample = Candidates(values, start, columns, keys, True, instance.candidates.squared)
+    total = int(instance.capacity * drawn.size / instance.candidates.values.size)
+    sample = table_of(np.ascontiguousarray(drawn), instance.candidates.squared)
     return sample, Counts(row_caps, col_caps, total)
 
 

@@ -1,6 +1,5 @@
 """The search for the best support of a table: shortcuts, or all steps."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,11 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.assigned import bytes_per_entry, is_assignment, solve_assignment
 from tvcs_core.projection.exact.candidates import (
-    ExactSolution,
     Instance,
+    PricedSupport,
     check_memory,
     price_closed,
+    table_of,
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
@@ -35,22 +35,17 @@ from tvcs_core.projection.exact.shortcuts import (
 )
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.few.solve import has_few_lines
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints, Prices
 
 
 def solve_dense(
     values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
-    candidates = Candidates(writeable(values).reshape(-1), *layout(*values.shape), True, squared)
+    candidates = table_of(writeable(values), squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
-    return solve(candidates, caps, values.shape)
-
-
-@lru_cache(maxsize=8)
-def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
-    """Return row starts, columns and zero keys of a table of this shape; shared, never written."""
-    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
+    found = solve(candidates, caps)
+    return found._replace(mask=found.mask.reshape(values.shape))
 
 
 def solve_edges(
@@ -65,7 +60,7 @@ def solve_edges(
     total: int,
     *,
     squared: bool,
-) -> ExactSolution:
+) -> PricedSupport:
     """Return the best support of a list of candidates; label -1 means no group."""
     size = values.size
     row, col = row.astype(np.int32), col.astype(np.int32)
@@ -81,56 +76,50 @@ def solve_edges(
         np.append(col_caps, size).astype(np.int64),
         total,
     )
-    result = solve(candidates, caps, values.shape)
+    result = solve(candidates, caps)
     mask = np.empty(size, bool)
     mask[at] = result.mask
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
-    return ExactSolution(mask, u, w, result.total_dual, result.stats)
+    return PricedSupport(mask, u, w, result.total_dual, result.stats)
 
 
-def solve(
-    candidates: Candidates, caps: Counts, shape: tuple[int, ...] | None = None
-) -> ExactSolution:
-    """Return the best support of the candidates, reshaped to `shape`."""
-    size = candidates.values.size
-    shape = (size,) if shape is None else shape
-    n, m = caps.rows.size, caps.cols.size
+def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
+    """Return the best support of the candidates."""
+    size, n, m = candidates.values.size, caps.rows.size, caps.cols.size
     is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
     if candidates.dense and is_small_table(n, m) and not is_ones:
-        found = solve_small(candidates, caps, shape)
+        found = solve_small(candidates, caps)
         if found is not None:
             return found
     per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
     largest = table.survey(candidates, caps, per_row, per_col)
     if largest == 0.0 or caps.total == 0:
-        return keep_nothing(candidates, caps, shape)
+        return keep_nothing(candidates, caps)
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
-        return keep_everything(candidates, caps, shape)
+        return keep_everything(candidates, caps)
     if is_ones:
         check_memory(candidates, bytes_per_entry(caps))
-        return solve_assignment(candidates, caps, largest, shape)
+        return solve_assignment(candidates, caps, largest)
     check_memory(candidates)
     instance, mask = Instance(candidates, caps, largest, per_row, per_col), np.zeros(size, bool)
-    closed = closed_form(instance, per_row, per_col, mask, shape)
+    closed = closed_form(instance, per_row, per_col, mask)
     if closed is not None:
         return closed
     needed = prune(instance, per_row, per_col)
     if needed is not None:
-        return solve_needed(candidates, caps, needed, shape)
+        return solve_needed(candidates, caps, needed)
     if not candidates.dense:
-        return solve_list(instance, mask, shape)
+        return solve_list(instance, mask)
     is_table = instance.is_filled and not instance.has_long_lines
     if size <= MAX_ONE_CALL and (is_table or has_few_lines(n, m)):
-        found = solve_small(candidates, caps, shape)
+        found = solve_small(candidates, caps)
         if found is not None:
             return found
-    return read(instance, search(instance, mask), mask.reshape(shape))
+    return read(instance, search(instance, mask), mask)
 
 
-def solve_needed(
-    candidates: Candidates, caps: Counts, needed: NDArray[np.bool_], shape: tuple[int, ...]
-) -> ExactSolution:
+def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]) -> PricedSupport:
     """Return the best support of the candidates among those needed; its prices hold for all."""
     position, values, squared = np.flatnonzero(needed), candidates.values, candidates.squared
     if candidates.dense:
@@ -147,7 +136,7 @@ def solve_needed(
     mask = np.zeros(values.size, bool)
     mask[position] = found.mask
     price_closed(candidates, caps, Prices(*found[1:4]))
-    return found._replace(mask=mask.reshape(shape), stats=found.stats | {"needed": position.size})
+    return found._replace(mask=mask, stats=found.stats | {"needed": position.size})
 
 
 def search(instance: Instance, mask: NDArray[np.bool_]) -> SearchResult:
@@ -185,9 +174,9 @@ def feasible_network(
     return network, core_band.prices
 
 
-def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
+def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> PricedSupport:
     """Return the solution, in units of the gains."""
     (u, w, price), scale = found.prices, instance.scale
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
-    return ExactSolution(mask, u, w, price, found.stats)
+    return PricedSupport(mask, u, w, price, found.stats)

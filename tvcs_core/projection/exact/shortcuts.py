@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
+from tvcs_core.projection.exact.candidates import (
+    PricedSupport,
+    are_closed,
+    grid_steps,
+    price_closed,
+)
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.few.solve import has_few_lines
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
@@ -21,9 +26,7 @@ def is_small_table(n: int, m: int) -> bool:
     return n * m <= (MAX_SMALL if has_few_lines(n, m) else MAX_SMALL_TABLE)
 
 
-def solve_small(
-    candidates: Candidates, caps: Counts, shape: tuple[int, ...]
-) -> ExactSolution | None:
+def solve_small(candidates: Candidates, caps: Counts) -> PricedSupport | None:
     """Solve a small table in one kernel call; None if that gives up."""
     steps = grid_steps(candidates, caps)
     mask = np.zeros(candidates.values.size, bool)
@@ -32,31 +35,26 @@ def solve_small(
     if status < -1:
         return None
     if status < 0:
-        return keep_nothing(candidates, caps, shape)
+        return keep_nothing(candidates, caps)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))
     u *= unit
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return ExactSolution(mask.reshape(shape), u, w, price, {"path": "small", "sent": status})
+    return PricedSupport(mask, u, w, price, {"path": "small", "sent": status})
 
 
-def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+def keep_everything(candidates: Candidates, caps: Counts) -> PricedSupport:
     """Return all open nonzero entries, which fit into the caps."""
     mask = candidates.values != 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    closed_row, closed_col = caps.rows == 0, caps.cols == 0
-    if closed_row.any() or closed_col.any():
-        if candidates.dense:
-            mask &= ~(closed_row[:, None] | closed_col).reshape(-1)
-        else:
-            in_row = np.repeat(closed_row, np.diff(candidates.start))
-            mask &= ~(in_row | closed_col[candidates.columns])
+    if not (caps.rows.all() and caps.cols.all()):
+        mask &= ~are_closed(candidates, caps)
     price_closed(candidates, caps, Prices(u, w, 0.0))
-    return ExactSolution(mask.reshape(shape), u, w, 0.0, {"path": "everything"})
+    return PricedSupport(mask, u, w, 0.0, {"path": "everything"})
 
 
-def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+def keep_nothing(candidates: Candidates, caps: Counts) -> PricedSupport:
     """Return the empty support: no entry may be kept, or none has a gain."""
     values, price = candidates.values, 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
@@ -65,4 +63,4 @@ def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -
     elif values.size:
         price = float(np.max(np.abs(values)))
         price = price * price if candidates.squared else price
-    return ExactSolution(np.zeros(shape, bool), u, w, price, {"path": "nothing"})
+    return PricedSupport(np.zeros(values.size, bool), u, w, price, {"path": "nothing"})
