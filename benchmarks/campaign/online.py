@@ -7,7 +7,7 @@ from 10 gold answers per worker. Votes are weighted by what is known of the skil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.routing.routing import next_task
 from crowd_tvcs.simulation import Crowd
-from crowd_tvcs.skills.em import refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.voting.unsupervised import expected_counts
 
 FAMILIES = ("worker", "skilldiff")
 TUNED, FRESH = range(10), range(100, 110)  # seeds of the simulations
@@ -28,7 +29,7 @@ WORKERS, TASKS, GOLD = 100, 1000, 10
 GATE = 0.7
 STEP, STEPS = 0.25, 80  # labels per task between two looks, and how many
 EVERY = 0.25  # labels per task between two refreshes
-ROUNDS = 3
+ROUNDS = 3  # of expectation-maximisation, by a refresh
 POLICIES = (
     "majority",
     "static",
@@ -87,7 +88,7 @@ class Optimism:
         return self.family, self.gold, self.estimate, self.seed
 
 
-def skill_of(crowd: Crowd) -> tuple[Skill, Gold]:
+def skill_of(crowd: Crowd) -> Skill:
     """What the gold answers of a simulated crowd tell."""
     rows = [
         (task, worker, str(crowd.gold_answers[i, j]))
@@ -96,7 +97,7 @@ def skill_of(crowd: Crowd) -> tuple[Skill, Gold]:
     ]
     labels = dict(zip(crowd.gold, map(str, crowd.gold_labels), strict=True))
     gold = Gold(labels, ["0", "1"])
-    return estimate_quality(Answers.of(rows, classes=["0", "1"]), gold, model="independent"), gold
+    return estimate_quality(Answers.of(rows, classes=["0", "1"]), gold, model="independent")
 
 
 def curve(family: str, policy: str, seed: int) -> Curve:
@@ -118,7 +119,7 @@ class _Run:
 
     def __init__(self, crowd: Crowd, policy: str) -> None:
         self.crowd, self.policy = crowd, policy
-        self.skill, self.gold = skill_of(crowd)
+        self.skill = skill_of(crowd)
         is_exact = "exact" in policy
         self.accuracies = crowd.quality.values.mean(axis=1) if is_exact else self.skill.mean
         self.done = np.zeros(crowd.answers.shape, dtype=bool)
@@ -166,7 +167,11 @@ class _Run:
         quality = self.crowd.quality
         labels = self.crowd.answers[rows, columns]
         answers = Answers(quality.tasks, quality.workers, ("0", "1"), columns, rows, labels)
-        self.accuracies = refit_semi_supervised(answers, self.gold, self.skill, rounds=ROUNDS).mean
+        skill = self.skill
+        for _ in range(ROUNDS):
+            chances = posterior(answers, skill)
+            skill = replace(skill, learnt=expected_counts(answers, chances))
+        self.accuracies = skill.mean
         self.weigh()
 
     def accuracy(self) -> float:
@@ -180,7 +185,7 @@ def optimism(family: str, gold: int, seed: int) -> list[Optimism]:
     crowd = simulate(WORKERS, TASKS, family=family, n_gold=gold, rng=seed)
     rng = np.random.default_rng([seed, gold])
     truth = crowd.quality.values
-    skill, _ = skill_of(crowd)
+    skill = skill_of(crowd)
     raw = np.clip(skill.n_right / skill.n_gold, 0.01, 0.99)
     best = _reached(truth, _plan(truth).support, truth, rng)
     found = []

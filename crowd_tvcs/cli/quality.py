@@ -66,7 +66,7 @@ class QualityOptions:
     semi_supervised: Annotated[
         bool,
         Help(
-            "Learn also from answers to tasks without gold, by EM, unless the vote on "
+            "Learn also from answers to tasks without gold, by their vote, unless the vote on "
             "held-out gold gets worse. Prints the change."
         ),
     ] = False
@@ -137,8 +137,8 @@ def quality(given: QualityOptions) -> None:
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and on request from the other answers too."""
-    from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
     from crowd_tvcs.skills.estimate import estimate_quality
+    from crowd_tvcs.skills.semi_supervised import compare_on_held_out_gold, refit_semi_supervised
 
     skill = estimate_quality(
         table,

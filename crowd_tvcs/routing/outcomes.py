@@ -27,7 +27,7 @@ class Outcome:
     vote
         ``"weighted"`` by the skills, ``"unsupervised"`` by the agreement of the workers alone,
         ``"majority"``, or ``"semi-supervised"``: weighted by skills that are re-estimated from all
-        answers (by EM, see `crowd_tvcs.skills.em`), even if held-out gold is against it.
+        answers (see `crowd_tvcs.skills.semi_supervised`), even if held-out gold is against it.
     labels
         Requested number of labels per task, on average; `NO_LIMIT` for no limit.
     split

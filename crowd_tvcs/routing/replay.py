@@ -21,10 +21,10 @@ from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.routing.outcomes import CONFIDENT, NO_LIMIT, Outcome
 from crowd_tvcs.routing.routing import is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.posterior import posterior
+from crowd_tvcs.skills.semi_supervised import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.voting.unsupervised import (
     MAX_CONFIDENCE,
@@ -237,7 +237,7 @@ def _outcomes(
             claimed = np.minimum(unsupervised_posterior(seen, prior=split.prior), MAX_CONFIDENCE)
             yield policy, "unsupervised", k, seen, claimed, math.nan
         if policy == "all":
-            learnt = refit_semi_supervised(seen, split.gold, skill, prior=split.prior)
+            learnt = refit_semi_supervised(split.answers, split.gold, skill, split.prior)
             asked = compare_on_held_out_gold(
                 split.answers, split.gold, per_class=skill.per_class, model=skill.model
             )

@@ -58,7 +58,7 @@ class Skill:
         Whether `matrices` are estimated for each class, or follow from one accuracy per worker.
     learnt
         Expected counts from answers to other tasks, of the shape of `counts`, see
-        `crowd_tvcs.skills.em`; None for none.
+        `crowd_tvcs.skills.semi_supervised`; None for none.
     gold_per_class
         Number of gold tasks of each class, answered or not; None if not counted.
     dependence

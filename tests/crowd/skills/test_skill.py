@@ -21,10 +21,10 @@ from crowd_tvcs.skills.beta_prior import (
     two_answers,
 )
 from crowd_tvcs.skills.confusion import confusion_matrices
-from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.posterior import posterior
+from crowd_tvcs.skills.semi_supervised import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.skill import Skill, reversed_doubt
+from crowd_tvcs.skills.voting.little_gold import blend
 
 
 def log_likelihood(n_gold, n_right, mean, strength):
@@ -196,8 +196,8 @@ def test_a_refresh_brings_skills_nearer_to_the_truth_where_the_model_holds(rng):
 def test_a_refresh_counts_every_answer_once_with_its_chance_to_be_right(rng):
     answers, gold, _, _ = crowd(rng, 5, 4, n_classes=3, n_other=7)
     skill = estimate_quality(answers, gold)
-    found = refit_semi_supervised(answers, gold, skill, rounds=1)
-    chances = posterior(answers, skill)
+    found = refit_semi_supervised(answers, gold, skill)
+    chances = blend(answers, gold, skill).chances
     expected = np.zeros((5, 3, 3))
     for j, i, k in zip(answers.task_of, answers.worker_of, answers.label_of, strict=True):
         if answers.tasks[j] not in gold.labels:

@@ -1,10 +1,10 @@
-"""Semi-supervised refit: re-estimate skills from answers to tasks without a known label (EM).
+"""Semi-supervised refit: re-estimate skills from answers to tasks without a known label.
 
-The posterior of every task gives the probability that each of its answers is right. These expected
-counts are added to those of gold tasks, the skills are estimated again, and so on (Dawid and Skene,
-1979, with gold tasks known and the crowd's prior kept). It relies on the model: workers who err
-together are taken to be right, and a refit then makes the labels worse. So it is never done
-unasked, and `compare_on_held_out_gold` reports its effect on held-out gold.
+The vote with gold (`voting.little_gold.blend`) gives the probability that each of these answers is
+right. These expected counts are added to those of gold tasks, and the skills are estimated again
+(self-training with soft labels). It relies on the vote: workers who err together are taken to be
+right, and a refit then makes the labels worse. So it is never done unasked, and
+`compare_on_held_out_gold` reports its effect on held-out gold.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.voting.little_gold import blend
 from crowd_tvcs.skills.voting.unsupervised import expected_counts
 from tvcs_core.streams import stream
-
-MAX_ROUNDS = 50  # of EM, to bound the time
-TOLERANCE = 1e-6  # change of an accuracy at which EM has converged
 
 
 @dataclass(frozen=True)
@@ -60,38 +58,26 @@ class RefitComparison:
 
 
 def refit_semi_supervised(
-    answers: Answers,
-    gold: Gold,
-    skill: Skill,
-    *,
-    prior: ArrayLike | None = None,
-    rounds: int = MAX_ROUNDS,
+    answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = None
 ) -> Skill:
-    """Add the expected counts of answers to tasks without gold to a skill, by `posterior`.
+    """Add the expected counts of answers to tasks without gold to a skill.
 
     Parameters
     ----------
     answers
-        All answers, of the same workers as `skill`.
+        Answers to gold tasks and to others, of the same workers as `skill`.
     gold
         Labels of the gold tasks; their answers count as in `skill`.
     skill
         Skill from gold tasks, see `estimate_quality`.
     prior
         As for `posterior`.
-    rounds
-        Largest number of rounds; it ends when no accuracy changes by `TOLERANCE`.
     """
     answers = with_shared_classes(answers, gold)
-    known = gold.codes(answers.tasks, answers.classes)
-    open_answers = answers.select(known[answers.task_of] == UNKNOWN)
-    for _ in range(rounds):
-        before = skill.mean
-        chances = posterior(open_answers, skill, prior)
-        skill = replace(skill, learnt=expected_counts(open_answers, chances))
-        if np.abs(skill.mean - before).max() < TOLERANCE:
-            break
-    return skill
+    is_open = gold.codes(answers.tasks, answers.classes) == UNKNOWN
+    chances = blend(answers, gold, skill, prior).chances
+    learnt = expected_counts(answers.select(is_open[answers.task_of]), chances)
+    return replace(skill, learnt=learnt)
 
 
 def compare_on_held_out_gold(
