@@ -152,7 +152,7 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
         return skill
     found = compare_on_held_out_gold(table, known, per_class=skill.per_class, model=skill.model)
     if found.refusal:
-        print_message(f"not semi-supervised: {found.refusal}")
+        print_message(f"warning: not semi-supervised: {found.refusal}")
         return skill
     print_message(
         f"semi-supervised; of {found.gold} held-out gold tasks the vote has {found.without} right "

@@ -143,7 +143,7 @@ def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:
 
 
 def _refused(row: dict[str, Any], splits: int) -> str:
-    """Describe in how many splits `crowd-tvcs quality` would refuse semi-supervised skills."""
+    """Describe in how many splits `crowd-tvcs quality` would not make semi-supervised skills."""
     if not row["refused"]:
         return ""
     return f"  worse on held-out gold in {row['refused']:.0f} of {splits} splits"

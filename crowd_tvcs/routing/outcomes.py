@@ -46,7 +46,7 @@ class Outcome:
         Share of the tasks without answers. They count as guessed in `accuracy`.
     refused
         For ``"semi-supervised"``: 1 if it does worse on held-out gold, so that `crowd-tvcs quality`
-        would refuse it, else 0; NaN for other votes.
+        would not make it, else 0; NaN for other votes.
     """
 
     policy: str

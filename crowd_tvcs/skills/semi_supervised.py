@@ -52,8 +52,8 @@ class RefitComparison:
         return (
             f"of {self.gold} held-out gold tasks the vote gets {self.without} right without and "
             f"{self.refreshed} with it, a share of {self.without / self.gold:.3f} against "
-            f"{self.refreshed / self.gold:.3f}, and their labels are more probable by a factor of "
-            f"{math.exp(self.gain):.3f} (log {self.gain:+.4f}, standard error {self.error:.4f})"
+            f"{self.refreshed / self.gold:.3f}, and it multiplies the probability of their labels "
+            f"by {math.exp(self.gain):.3f} (log {self.gain:+.4f}, standard error {self.error:.4f})"
         )
 
 

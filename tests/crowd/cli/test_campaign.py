@@ -162,7 +162,7 @@ def test_other_additions_and_strangers_are_reported(folder):
     assert done.stderr.splitlines() == [
         "warning: 'NA' is taken for the name of a worker, though R and others write it where there "
         "is none; if so, leave the rows out or write the name",
-        "error: gold_answers.csv:2: task 'g0' has no gold label; keep answers to gold alone",
+        "error: gold_answers.csv:2: task 'g0' has no gold label; leave out answers to such tasks",
     ]
     done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
     assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
