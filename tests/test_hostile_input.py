@@ -242,7 +242,7 @@ def test_a_dependence_json_that_is_nested_deeply_is_refused(tmp_path, text, capf
         "crowd-tvcs",
         "assign",
         "q.csv",
-        "--common-error",
+        "--dependence",
         "d.json",
         "--method",
         "fast",

@@ -201,7 +201,7 @@ def test_the_curves_lie_inside_their_frames_and_omissions_are_text(judged_report
         "e.getBBox(); return b.x >= -1 && b.y >= -1 && b.x + b.width <= f.width + 1 &&"
         "b.y + b.height <= f.height + 1; }); })"
     )
-    assert inside == [True, True]  # held-out gain, precision by recall
+    assert inside == [True]  # precision by recall
     text = page.locator("body").inner_text()
     assert "with a gene that is not in the network: <script>window.hacked=1</script> ->" in text
     assert "<b>nobody</b>" in text

@@ -129,7 +129,7 @@ def test_an_error_names_the_argument(name: str, argument: str) -> None:
                 function(**RIGHT[name] | {argument: wrong})
         except FileNotFoundError:  # a word is taken for a path
             refused += 1
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, UserWarning) as error:  # or it is pointed out
             message = str(error)
             assert any(word in message for word in (argument, *ALSO.get((name, argument), ()))), (
                 message

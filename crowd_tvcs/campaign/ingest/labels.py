@@ -61,7 +61,9 @@ def add_gold(
         if line.task in wanted:
             raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
         if line.task not in known:
-            raise line.error(f"task {line.task!r} has no gold label; leave out answers to such tasks")
+            raise line.error(
+                f"task {line.task!r} has no gold label; leave out answers to such tasks"
+            )
     add_gold_answers(connection, kind, lines)
     if settings.source == "gold":
         estimate(connection, settings)

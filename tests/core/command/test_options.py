@@ -166,7 +166,7 @@ CLEANING = " duplicates leave_out_missing"
         ),
         (CompareOptions, "a b out seed threads workers force"),
         (grn_tvcs.cli.simulate.SimulateOptions, "out topology ode seed force"),
-        (AssignOptions, "quality out seed force minutes kinds common_error dependence"),
+        (AssignOptions, "quality out seed force kinds common_error dependence"),
         (QualityOptions, "answers out force" + CLEANING),
         (VoteOptions, "answers out force scale seed" + CLEANING),
         (ReplayOptions, "answers truth out seed force" + CLEANING),

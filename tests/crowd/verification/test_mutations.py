@@ -200,7 +200,7 @@ def is_harmless(result, at, other):
     if at[0] in OWN.get(result.get("method"), ()):
         return True  # what the method says of itself
     used_up = {"money_price": ("money_spent", "money"), "budget_price": ("assignments", "budget")}
-    if at[0] in used_up and isinstance(other, float):
+    if at[0] in used_up and isinstance(other, float) and result[at[0]] is not None:
         # Where all is spent a range of prices proves the same bound, which is summed anew.
         spent, most = (result[name] for name in used_up[at[0]])
         return spent == most and result[at[0]] < other < result[at[0]] + 1e-5
