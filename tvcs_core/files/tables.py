@@ -104,9 +104,12 @@ class Table:
         for i, row in enumerate(self.rows):
             if len(row) != width:
                 remedy = "quote a cell that holds the mark between cells"
+                are_titles = i <= 2 and width < len(row)
+                are_titles &= not any(is_number(cell) for above in self.rows[1:i] for cell in above)
                 if self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
-                elif i <= 2 and width < len(row):
+                    are_titles = any("\t" in cell for below in self.rows[:4] for cell in below)
+                if are_titles:
                     remedy = "delete the lines above the column names"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i
