@@ -147,7 +147,7 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
         if sheet.grid.may_hold_times:
             refuse_times(columns, values)
         if sample is not None:
-            warn_of_times(sheet.path, sheet.cells(sample))
+            warn_of_times(sheet.path, sheet.cells(sample), of_obs=not sheet.grid.may_hold_times)
     is_gene = genes_by_numbers(columns, values)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 

@@ -19,7 +19,6 @@ from grn_tvcs.expression.judge.roles import (
     kind_of_gene,
     kinds_of,
     series_places,
-    take,
 )
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
@@ -27,7 +26,7 @@ from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import did_you_mean, joined, plural
+from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 
 # What aligners, Picard and sequencers write behind the name of a sample.
 ENDING = re.compile(
@@ -195,30 +194,34 @@ def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | N
     """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if samples.find(n) is not None)
     kinds = kinds_of(samples, replace(options, ignore=here, keep=()), part, has_index=False)
-    if options.time_column is None and "time" in kinds:
-        is_constant = len(set(samples.cells(kinds.index("time")))) == 1
-        if is_constant and len(others := _of_times(samples, kinds)) == 1:
-            take(samples, kinds, "time", samples.heads[others[0]])
+    others = _of_times(samples, kinds)
+    if options.time_column is None and others:
+        aside = [j for j in _called(kinds, "time") if _tell_no_times(samples.cells(j))]
+        kinds = [FACT if j in aside else kind for j, kind in enumerate(kinds)]
+        if aside and len(others) == 1 and "time" not in kinds:
+            warn_user(
+                f"{samples.path}: no times that differ stand in "
+                f"{joined(samples.heads[j] for j in aside)}, so {samples.heads[others[0]]} is "
+                "taken as the time; to keep the other, give "
+                f"{option_words({'time_column': samples.heads[aside[0]]})}"
+            )
     for label, found in (
         ("sample", _of_samples(samples, kinds, rows)),
-        ("time", _of_times(samples, kinds)),
+        ("time", others or _called(kinds)),
     ):
         if label not in kinds and len(found) == 1:
             kinds[found[0]] = label
         if kinds.count(label) != 1:
-            option = f"{label}_column"
-            likely = [samples.heads[j] for j in found]
-            more = {
-                "sample": "; where none holds names of samples, put them in a first column",
-                "time": ", or a sheet with a column time, empty in steady state: "
-                f"{option_words({'samples': 'SHEET'})}",
-            }
+            remedies = [{f"{label}_column": samples.heads[j]} for j in found]
+            give = " or ".join(map(option_words, remedies or [{f"{label}_column": "NAME"}]))
+            more = "" if found else _without(label, samples, kinds, next(iter(rows)), options)
+            likely = joined(samples.heads[j] for j in found)
+            likely = f"; {likely} may each be it" if len(found) > 1 else ""
             raise samples.error(
-                f"must have one column {label}, found {joined(samples.heads)}; give "
-                f"{option_words({option: likely[0] if likely else 'NAME'})}"
-                f"{more[label] if not likely else ''}",
+                f"must have one column {label}, found {joined(samples.heads)}"
+                f"{likely}; give {give}{more}",
                 HEAD,
-                remedies=[{option: name} for name in likely],
+                remedies=remedies,
             )
     return [kind if kind in LABELS else FACT for kind in kinds]
 
@@ -233,14 +236,47 @@ def _of_samples(samples: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> l
     return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
 
 
+def _called(kinds: Sequence[str], *more: str) -> list[int]:
+    """Return columns that are called like a time, without a role or of the role `more`."""
+    free = [j for j, kind in enumerate(kinds) if kind in more or kind not in LABELS]
+    return [j for j in free if CLOCK.fullmatch(kinds[j])]
+
+
 def _of_times(samples: Sheet, kinds: Sequence[str]) -> list[int]:
-    """Return columns that may hold the times: one that is called so, or has units in its cells."""
+    """Return columns that hold the times: those that are called so, or have units in their cells.
+
+    Of several that are called so, those count whose cells are all times.
+    """
+    clocks = [j for j in _called(kinds) if not _tell_no_times(samples.cells(j))]
+    if len(clocks) > 1:
+        clocks = [j for j in clocks if read_times(samples.cells(j)) is not None] or clocks
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
-    called = [j for j in free if CLOCK.fullmatch(kinds[j])]
-    if len(called) > 1:  # not those that are the same in all samples, and no words
-        differ = [j for j in called if len(set(samples.cells(j))) > 1]
-        called = [j for j in differ if read_times(samples.cells(j)) is not None] or called
-    return called or [j for j in free if holds_times(samples.cells(j))]
+    return clocks or [j for j in free if holds_times(samples.cells(j))]
+
+
+def _tell_no_times(cells: Sequence[str]) -> bool:
+    """Whether cells are one time throughout, or words; where all are empty, samples are at rest."""
+    different = {cell.lower() for cell in cells}
+    known = different - MARKS
+    is_word = all(read_times([cell]) is None for cell in known)
+    return bool(known) and (len(different) == 1 or is_word)
+
+
+def _without(label: str, samples: Sheet, kinds: Sequence[str], first: str, options: Options) -> str:
+    """Return what else helps where no column is likely to be the one wanted."""
+    if label == "sample":
+        return "; where none holds names of samples, put them in a first column"
+    way = "add a column time, empty in steady state"
+    if options.samples is None:
+        way = (
+            f"{option_words({'samples': 'SHEET'})} with columns sample (such as {first}) and time, "
+            "empty in steady state"
+        )
+    for j in (j for j, kind in enumerate(kinds) if kind not in LABELS):
+        words = [cell for cell in samples.cells(j) if read_times([cell]) is None]
+        if words and holds_times([cell for cell in samples.cells(j) if cell not in words]):
+            way += f"; {samples.heads[j]} holds times, but also {quoted(words[0])}, which is none"
+    return f", or {way}"
 
 
 def _twice_in_a_series(

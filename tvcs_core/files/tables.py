@@ -104,13 +104,24 @@ class Table:
         for i, row in enumerate(self.rows):
             if len(row) != width:
                 remedy = "quote a cell that holds the mark between cells"
-                if self.delimiter == SPACE:
-                    remedy = "spaces part cells here, so a name must hold none: write tabs"
-                elif i <= 2 and width < len(row):
+                if self._stands_below_titles(i):
                     remedy = "delete the lines above the column names"
+                elif self.delimiter == SPACE:
+                    remedy = "spaces part cells here, so a name must hold none: write tabs"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i
                 )
+
+    def _stands_below_titles(self, i: int) -> bool:
+        """Whether row `i`, the first of another width, seems to name the columns below titles."""
+        if self.delimiter == SPACE:  # of a title alone where there are tabs below
+            return any("\t" in cell for row in self.rows[:4] for cell in row)
+        widths = [len(row) for row in self.rows[:4]]
+        if i > 2 or widths[i] < widths[0]:
+            return False
+        # A row of a name and numbers is no title, one of numbers alone may be a wrong header.
+        is_title = len({is_number(cell) for cell in self.rows[1]}) == 1
+        return i == 1 or (is_title and widths[2:] == [widths[2]] * 2)
 
     def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
         """Read finite numbers from `columns` of every row from `first_row` on.

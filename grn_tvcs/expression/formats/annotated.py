@@ -25,6 +25,7 @@ from grn_tvcs.expression.judge.roles import (
     IGNORED,
     PART,
     Roles,
+    expanded,
     kinds_of,
     series_places,
     unknown_name,
@@ -273,7 +274,7 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     """Return ``obs`` with the roles of its columns."""
     heads = data.columns("obs")
     here = {name.lower() for name in heads}
-    ignored = [name for name in data.options.ignore if name.lower() in here]
+    ignored = [name for name in expanded(data.options.ignore, heads) if name.lower() in here]
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
     obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
@@ -362,9 +363,11 @@ def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
 
 def _of_genes(data: Annotated, genes: Sequence[str]) -> Options:
     """Return the options for genes: other names to ignore are of columns of ``obs``."""
-    columns = {name.lower() for name in data.columns("obs")}
-    wanted = [name for name in data.options.ignore if name.lower() not in columns]
+    heads = data.columns("obs")
+    columns = {name.lower() for name in heads}
+    names = expanded(data.options.ignore, [*heads, *genes])
+    wanted = [name for name in names if name.lower() not in columns]
     if strangers := sorted(set(wanted) - set(genes)):
-        known, kind = [*data.columns("obs"), *genes], "neither a column of obs nor a gene"
+        known, kind = [*heads, *genes], "neither a column of obs nor a gene"
         raise unknown_name(data.path, kind, strangers[0], "ignore", known)
     return replace(data.options, ignore=wanted)

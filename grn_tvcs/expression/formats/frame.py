@@ -151,7 +151,8 @@ def _with_index(
     ]
     if not (from_index or has_time or has_samples):
         _check_index_of_times(index)
-        if index.nlevels == 1 and index.dtype.kind == "O" and "sample" not in lower:
+        has_names = options.sample_column is not None or "sample" in lower
+        if index.nlevels == 1 and index.dtype.kind == "O" and not has_names:
             return sheet.behind([Column("sample", -1, texts_of(index))])
     if has_samples and not from_index:
         names = (options.sample_column, "sample")

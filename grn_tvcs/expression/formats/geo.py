@@ -88,6 +88,6 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
     """Add ``name: value`` of each sample; the names may differ from sample to sample."""
     for i, cell in enumerate(cells):
         name, is_there, value = cell.partition(":")
-        name = name.strip()
-        if is_there and name.lower() != "sample":
-            columns.setdefault(name, [""] * len(cells))[i] = value.strip()
+        name, value = name.strip(), value.strip()
+        if is_there and value and name.lower() != "sample":
+            columns.setdefault(name, [""] * len(cells))[i] = value

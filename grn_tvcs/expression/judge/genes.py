@@ -196,9 +196,8 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
     again = (re.fullmatch(r"(.+)\.[1-9]", gene) for gene in genes)
     if copies := [one[0] for one in again if one is not None and one[1].lower() in n_of]:
         warn_user(
-            f"{path}: {plural(len(copies), 'gene name is', 'gene names are')} another with a "
-            "number behind, as R and pandas write a name that comes twice, and counted as a gene "
-            f"of its own: {joined(copies)}"
+            f"{path}: {plural(len(copies), 'gene name looks', 'gene names look')} like a repeat "
+            f"that R or pandas numbered ({joined(copies)}), and each counts as a gene of its own"
         )
     _warn_of_copies(path, genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:

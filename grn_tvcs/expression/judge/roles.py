@@ -54,7 +54,11 @@ class Roles:
     @property
     def remedy(self) -> str:
         """How to separate series if no column does."""
-        return f"{SEPARATE}, or give {option_words({'series_column': 'NAME'})}"
+        way = f"{SEPARATE}, or give {option_words({'series_column': 'NAME'})}"
+        if self.options.samples is None and any(c.sample_sheet for c in self.sheet.columns):
+            sheet = option_words({"samples": "SHEET"})  # for a file that names samples itself
+            way += f", or {sheet} with columns sample, time and replicate"
+        return way
 
     def place(self, kind: str) -> int | None:
         """Return the first column of a kind; None if there is none."""

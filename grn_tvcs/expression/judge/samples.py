@@ -140,14 +140,17 @@ def refuse_relations(path: str, values: NDArray[np.float64]) -> None:
         )
 
 
-def warn_of_times(path: str, names: Sequence[str]) -> None:
+def warn_of_times(path: str, names: Sequence[str], *, of_obs: bool) -> None:
     """Warn where all samples are in steady state, and their names hold times."""
     if hold_times(names):
+        remedy = "a column Time and a column replicate, or "
+        remedy += f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate"
+        if of_obs:  # of an AnnData, which has no sheet beside it
+            remedy = "columns time and replicate of obs"
         warn_user(
             f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
             "samples are taken as in steady state; to have series, give times and replicates: "
-            f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate, or "
-            "columns time and replicate of obs"
+            f"{remedy}"
         )
 
 

@@ -94,6 +94,27 @@ def test_a_ragged_row_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "remedy"),
+    [
+        ("id,A,B\ns1,1,2\ns2,1,5,2\n", 3, "quote a cell"),  # a decimal comma
+        ("id,A,B\ns1,1,2\ns2,1,2,\n", 3, "quote a cell"),
+        ("id,A,B\ns1,1,2\ns2,1,5,2\ns3,1,5,3\n", 3, "quote a cell"),
+        ("Time,A,B\n0,1,2\n1,1,5,2\n2,1,3\n", 3, "quote a cell"),
+        ("Levels,all\nof,yeast\nid,A,B\ns1,1,2\n", 3, "delete the lines above the column names"),
+        ("Levels,2024\nid,A,B\ns1,1,2\n", 2, "delete the lines above the column names"),
+        ("The levels\nof yeast\nid\tA\tB\ns1\t1\t2\n", 3, "delete the lines above the"),
+        ("Levels\nof yeast 2024\nid\tA\tB\ns1\t1\t2\n", 3, "delete the lines above the"),
+        ("A B\ns 1 1 2\n", 2, "spaces part cells here"),
+    ],
+)
+def test_the_remedy_of_a_ragged_row_is_that_of_its_file(tmp_path, text, line, remedy):
+    path = tmp_path / "x.txt"
+    path.write_text(text)
+    with pytest.raises(DataError, match=rf"txt:{line}: must have .*; {remedy}"):
+        read_table(path, spaces=True).check_rectangle()
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "the file is empty"),

@@ -153,6 +153,16 @@ def test_without_layers_and_raw_x_alone_is_named(made, tmp_path):
 
 
 @pytest.mark.parametrize("door", ["memory", "file"])
+def test_a_pattern_leaves_out_genes_and_columns_of_obs(made, path, door):
+    data = made if door == "memory" else path
+    with pytest.warns(UserWarning, match="averaged 6 samples to 2"):
+        found = Expression.of(data, time_column="day", ignore=["E1*", "don*"])
+    assert (found.genes, found.series) == (("E2", "E3"), ("1", "1"))
+    with pytest.raises(DataError, match=r"neither a column of obs nor a gene 'Q\*' for ignore"):
+        Expression.of(data, time_column="day", ignore="Q*")
+
+
+@pytest.mark.parametrize("door", ["memory", "file"])
 def test_without_a_time_all_samples_are_at_rest(made, path, door):
     found = Expression.of(made if door == "memory" else path, ignore=["day", "dpt_pseudotime"])
     assert (found.n_steady, found.series, found.genes) == (6, (), ("E1", "E2", "E3"))

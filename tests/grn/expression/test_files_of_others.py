@@ -276,7 +276,8 @@ def test_a_sheet_of_samples_may_have_names_of_its_own(write):
     with pytest.raises(DataError, match="no column 'doner' for series_column; did you mean 'don"):
         Expression.of(levels, samples=sheet, series_column="doner")
     two = write(SHEET.replace("note", "time_min").replace(",x", ",0"), "two.csv")
-    assert Expression.of(levels, samples=two, series_column="donor").series == found.series
+    with pytest.warns(UserWarning, match=r"no times that differ stand in time_min, so Time \(h\)"):
+        assert Expression.of(levels, samples=two, series_column="donor").series == found.series
     two = write(SHEET.replace("note", "time_min").replace("0h,d1,a,x", "0h,d1,a,5"), "two.csv")
     two.write_text(two.read_text().replace(",x", ",0"))
     with pytest.raises(DataError, match=r"must have one column time.*give time_column='Time \(h"):
@@ -334,7 +335,7 @@ def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write
         '!series_matrix_table_begin\n"ID_REF"\t"c1"\t"c2"\n'
         '"G1"\t1\t2\n"G2"\t3\t2\n!series_matrix_table_end\n'
     )
-    with pytest.warns(UserWarning, match="time is not used, for time_column is age"):
+    with pytest.warns(UserWarning, match="no times that differ stand in time, so age is"):
         found = Expression.of(write(text, "GSE2_series_matrix.txt"))
     assert found.times.tolist() == [1, 2]
 
@@ -347,13 +348,88 @@ def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
     assert set(found.series) == {"168"}
     assert "Times are in h, as the file says." in found.notes
     untold = write(GEO.replace("time: ", "dose: ").replace(' h"', ' g"'), "untold.txt")
-    with pytest.raises(DataError, match=r"one column time.*time_column='NAME', or a sheet.*sam"):
+    with pytest.raises(DataError, match=r"one column time.*'NAME', or samples.*such as GSM1"):
         Expression.of(untold)
     sheet = write("geo_accession,time\nGSM1,0\nGSM2,2\nGSM3,4.5\n", "s.csv")
     check(Expression.of(untold, samples=sheet))
     for text in (GEO.partition("!series_matrix_t")[0], '!Series_title\t"x"\n'):
         with pytest.raises(DataError, match=r"without levels: .* supplementary files of the"):
             Expression.of(write(text, "none.txt"))
+
+
+DAYS, HOURS = ([f"{i}{unit}" for i in range(4)] for unit in "dh")
+
+
+@pytest.mark.parametrize("time", ["", "NA"])
+@pytest.mark.parametrize("name", ["time", "hours"])
+def test_samples_without_any_time_stay_at_rest_beside_a_column_of_ages(both, name, time):
+    table, sheet = both(**{name: [time] * 4, "age": DAYS})
+    found = Expression.of(table, samples=sheet)
+    assert (len(found.times), len(found.steady_values)) == (0, 4)
+
+
+@pytest.mark.parametrize("name", ["time", "hours", "time of day"])
+@pytest.mark.parametrize("time", ["0", "8h", "am"])
+@pytest.mark.parametrize("of_geo", [False, True])
+def test_a_column_called_like_a_time_of_one_value_yields_to_one_that_holds_times(
+    both, name, time, of_geo
+):
+    columns = {name: [time] * 4, "post infection": HOURS}
+    table, sheet = both(**columns, of_geo=of_geo)
+    message = f"no times that differ stand in {name}, so post infection is taken as the time"
+    with pytest.warns(UserWarning, match=message):
+        assert Expression.of(table, samples=sheet).times.tolist() == [0, 1, 2, 3]
+    with pytest.raises(DataError, match="must be a number" if time == "am" else "comes twice"):
+        Expression.of(table, samples=sheet, time_column=name)
+
+
+def test_a_wrong_cell_among_times_is_named_and_no_other_column_taken(both):
+    table, sheet = both(hours=["0h", "1h", "2h", "three"], age=DAYS)
+    with pytest.raises(DataError, match=r"column 'hours': must be a time.*found 'three'"):
+        Expression.of(table, samples=sheet)
+
+
+@pytest.mark.parametrize("of_geo", [False, True])
+def test_where_no_column_or_several_may_be_the_time_the_ways_out_are_those_of_the_reader(
+    both, of_geo
+):
+    table, sheet = both(**{"age": DAYS, "post infection": HOURS}, of_geo=of_geo)
+    message = "may each be it; give time_column='age' or time_column='post infection'$"
+    with pytest.raises(DataError, match=message) as raised:
+        Expression.of(table, samples=sheet)
+    assert len(raised.value.remedies) == 2
+    way = r"samples='SHEET' with columns sample \(such as s0\) and time" if of_geo else "add a col"
+    table, sheet = both(strain=["a"] * 4, of_geo=of_geo)
+    with pytest.raises(DataError, match=f"give time_column='NAME', or {way}"):
+        Expression.of(table, samples=sheet)
+    table, sheet = both(**{"post infection": ["control", "1h", "2h", "3h"]}, of_geo=of_geo)
+    with pytest.raises(DataError, match="post infection holds times, but also 'control', which"):
+        Expression.of(table, samples=sheet)
+
+
+@pytest.fixture
+def both(write):
+    """A table of four samples and a sheet, or a series matrix of both and no sheet."""
+
+    def make(*, of_geo=False, **columns):
+        names = [f"s{i}" for i in range(4)]
+        if of_geo:
+            lines = "".join(
+                "!Sample_characteristics_ch1\t" + "\t".join(f"{name}: {c}" for c in cells) + "\n"
+                for name, cells in columns.items()
+            )
+            levels = "\t".join(["ID_REF", *names]) + "\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
+            text = f"!Series_title\tx\n{lines}{BEGIN}{levels}{END}"
+            return write(text, "GSE3_series_matrix.txt"), None
+        table = "sample,A,B\ns0,1,4\ns1,2,3\ns2,3,2\ns3,4,5\n"
+        rows = zip(names, *columns.values(), strict=True)
+        sheet = "\n".join(",".join(row) for row in [("sample", *columns), *rows]) + "\n"
+        return write(table, "levels.csv"), write(sheet, "sheet.csv")
+
+    return make
+
+
+BEGIN, END = "!series_matrix_table_begin\n", "!series_matrix_table_end\n"
 
 
 def matrix(*characteristics):
@@ -371,7 +447,7 @@ STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2
     ("text", "options"),
     [
         (matrix(STRAINS), {"series_column": ("strain",)}),
-        # Of two that hold times the one that is called so; a column that parts all is in front.
+        # Of two that may be times the one that is called so; a column that parts all is in front.
         (
             matrix(["dose: 1", "dose: 1", "dose: 1", "dose: 2"], DONORS),
             {"series_column": ("donor",)},
@@ -390,9 +466,9 @@ def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(writ
     assert [len(found.pieces), found.times.tolist()] == [2, [0, 2, 0, 2]]
 
 
-def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
+def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_one_way_out(write):
     path = write(matrix(["strain: wt"] * 4), "GSE2_series_matrix.txt")
-    message = "series 1; tell replicates apart by a column replicate, or give series_column='NAME'"
+    message = "series_column='NAME', or samples='SHEET' with columns sample, time and replicate"
     with pytest.raises(DataError, match=message) as raised:
         Expression.of(path)
     found = ways_out(path, raised.value)

@@ -186,8 +186,12 @@ UNTIMED = TIMED[list(GENES)]
         (pd.DataFrame(), "the DataFrame: must have a column for each gene, found none"),
         (UNTIMED.assign(B=UNTIMED["B"] + 1j), "column 'B': must be a number, found '.*j"),
         (
+            UNTIMED.assign(B=UNTIMED["B"] + [0, 0, 0, 1j, 0, 0]),
+            r"DataFrame:4, column 'B': must be a number, found '\(.*\+1j\)'$",
+        ),
+        (
             UNTIMED.assign(B=[*UNTIMED["B"].astype(object)[:-1], 2j]),
-            "DataFrame:1, column 'B': must be a number, found '.*j",
+            "DataFrame:6, column 'B': must be a number, found '.*j",
         ),
         (UNTIMED.set_index(pd.Index([0, 1, 2] * 2, name="hours")), "hours seems to be it: give"),
         (UNTIMED.set_index(pd.to_timedelta([0, 1, 2] * 2, unit="h")), "index holds times .*Time"),
@@ -205,6 +209,12 @@ def test_an_index_that_may_be_a_time_is_warned_of_and_numbers_of_rows_are_not(re
     assert not recwarn
     with pytest.warns(UserWarning, match=r"index rises like a time \(0, 10, 20, ...\)"):
         Expression.of(UNTIMED.set_index(pd.Index([0, 10, 20] * 2)))
+
+
+def test_no_column_is_made_of_an_index_where_another_names_the_samples(recwarn):
+    frame = UNTIMED.assign(sample_id=list("abcdef")).set_index(pd.Index(list("uvwxyz")))
+    assert Expression.of(frame, sample_column="sample_id").n_steady == 6
+    assert not recwarn
 
 
 def test_spaces_around_names_of_columns_are_no_part_of_them():

@@ -415,7 +415,7 @@ GENES_OF_COURSE = ("lexA", "recA", "umuD", "uvrA")
     [
         ([f"{g}_rep{k}" for k in (1, 2) for g in GENES_OF_COURSE], "4 genes with rep1, rep2"),
         ([f"{g}.{k}" for k in "AB" for g in GENES_OF_COURSE], "4 genes with A, B behind"),
-        (["lexA", "lexA.1", "recA", "umuD"], "1 gene name is another with a number behind"),
+        (["lexA", "lexA.1", "recA", "umuD"], "1 gene name looks like a repeat that R or pandas"),
         (["a_rep1", "a_rep2", "b_rep1", "b_rep3"], None),
         (["hoxA1", "hoxA2", "hoxB1", "hoxB2", "hoxC1", "hoxC2"], None),
         (["ZK1.1", "ZK1.2", "F3.1", "F3.2"], None),
@@ -465,7 +465,7 @@ def test_cells_with_errors_are_no_words(write):
 @pytest.mark.parametrize("names", [["t0_a", "t2_a", "t4_a"], ["g0h_a", "g2h_a", "g4h_a"]])
 def test_an_index_that_holds_times_is_pointed_out(names, rng):
     frame = pd.DataFrame(rng.random((3, 4)), columns=list(GENES_OF_COURSE), index=names)
-    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+    with pytest.warns(UserWarning, match="a column Time and a column replicate, or samples="):
         assert Expression.of(frame).n_steady == 3
 
 
@@ -475,5 +475,5 @@ def test_an_anndata_the_other_way_round_is_refused(rng):
     data = anndata.AnnData(frame.set_axis(list(GENES_OF_COURSE)))
     with pytest.raises(ValueError, match=r"obs must hold samples, but seems to name genes.*data.T"):
         Expression.of(data)
-    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+    with pytest.warns(UserWarning, match="give times and replicates: columns time and .* of obs"):
         assert Expression.of(data.T).n_steady == 3

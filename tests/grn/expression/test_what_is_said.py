@@ -63,7 +63,7 @@ def test_a_series_matrix_is_recognised_by_its_first_bytes(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GEO.replace("time: ", "batch: ").replace("h", ""), "a column time, empty in steady state"),
+        (GEO.replace("time: ", "batch: ").replace("h", ""), "and time, empty in steady state"),
         (
             '!series_matrix_table_begin\n"ID_REF"\t"c1"\n!series_matrix_table_end\n',
             "without levels",

@@ -12,7 +12,7 @@ from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer
-from grn_tvcs.report.held_out import predicted
+from grn_tvcs.report.held_out import _fold_numbers, _in_pieces, predicted
 from grn_tvcs.report.report import render
 from grn_tvcs.report.time_courses import LETTERS, MAX_SAMPLES, MAX_SERIES, MAX_VALUES, time_courses
 
@@ -143,6 +143,44 @@ def test_a_true_regulator_predicts_held_out_steps_and_a_false_one_does_not(pertu
     starts = expression.times == 0
     assert np.isnan(held_out.levels[starts]).all()
     assert not np.isnan(held_out.levels[~starts][:, 1:]).any()
+
+
+def series_of(*sizes):
+    """Expression of series A, B, ... of these numbers of samples."""
+    names = [name for name, size in zip("ABCDEFGHIJKL", sizes, strict=False) for _ in range(size)]
+    times = np.concatenate([np.arange(size, dtype=float) for size in sizes])
+    levels = np.random.default_rng(1).random((len(times), 3)) + 0.1
+    return Expression(levels, times, tuple(names), ("A", "B", "C"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pieces"),
+    [
+        ([12], [4, 4, 4]),
+        ([12, 12], [4] * 6),
+        ([7], [7]),
+        ([4, 13], [4, 5, 4, 4]),
+        ([12] * 4, [12] * 4),
+    ],
+)
+def test_a_few_long_series_are_cut_into_pieces_that_are_held_out(sizes, pieces):
+    cut = _in_pieces(series_of(*sizes))
+    assert [rows.stop - rows.start for rows in cut.pieces.values()] == pieces
+
+
+@pytest.mark.parametrize("n", [4, 10, 12])
+def test_each_series_is_held_out_in_one_fold(n):
+    made = series_of(*[4] * n)
+    fold = _fold_numbers(made)
+    of_series = [set(fold[rows].tolist()) for rows in made.pieces.values()]
+    assert all(len(one) == 1 for one in of_series)
+    assert set.union(*of_series) == set(range(min(n, 10)))
+
+
+def test_one_short_series_is_not_held_out():
+    network = Network.of(("A", "B", "C"), np.ones((3, 3)) - np.eye(3))
+    assert predicted(series_of(7), network, [0, 1, 2]) is None
+    assert predicted(series_of(8), network, [0, 1, 2]).n_folds == 2
 
 
 def test_a_prediction_does_not_know_the_series_that_is_held_out():
