@@ -128,8 +128,9 @@ def warn_single_class(gold: Mapping[str, str], classes: Collection[str]) -> list
     known = set(gold.values())
     if len(known) > 1 or len(set(classes)) < 2:
         return []
+    whose = "the only gold task has" if len(gold) == 1 else f"all {len(gold)} gold tasks have"
     return [
-        f"warning: all {len(gold)} gold tasks have the label {known.pop()!r}, so errors on other "
+        f"warning: {whose} the label {known.pop()!r}, so errors on other "
         "classes cannot be estimated: qualities, class prevalence and confidences hold for this "
         "class alone. Give gold of every class"
     ]

@@ -90,7 +90,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "vote": {
         "answers": ANSWERS,
         "method": "majority",
-        "gold": {"t1": "a"},
+        "gold": {"t1": "a", "t2": "b"},
         "skill": None,
         "prior": None,
         "dependence": None,
