@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.answers import (
     GOLD,
@@ -106,10 +106,13 @@ def quality(given: QualityOptions) -> None:
     shares = dict(zip(skill.classes, skill.class_prevalence.tolist(), strict=True))
     of_class = class_prevalence.class_counts(known.labels, skill.classes)
     dependence = None if skill.dependence is None else skill.dependence.as_json()
+    outcome: dict[str, Any] = {"class_shares": shares, "dependence": dependence}
+    if given.semi_supervised:
+        outcome["refit"] = skill.learnt is not None
     with results(
         "crowd-tvcs quality",
         given,
-        recorded(given) | {"class_shares": shares, "dependence": dependence},
+        recorded(given) | outcome,
         layout=table.layout,
     ) as out:
         if given.suggest_gold is not None:

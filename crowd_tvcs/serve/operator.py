@@ -8,7 +8,6 @@ from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from crowd_tvcs.answers.values import parse_money
 from crowd_tvcs.campaign import RejectedError, Worker
 from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.remarks import REMARK_COLUMNS, remark_rows
@@ -181,7 +180,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         door.form(request, form, ACT)
         most = count_of("max_tasks", read_number("the most tasks", max_tasks, int))
-        price = read_number("the cost of a label", cost, parse_money)
+        price = read_number("the cost of a label", cost, float)
         listed = [
             Worker(name.strip(), most, price, group.strip() or None)
             for name in names.replace(",", "\n").splitlines()

@@ -24,6 +24,7 @@ from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,11 @@ def answers_and_gold(
     table = answers_of(answers, known.classes)
     if known is not gold:
         path = Path(gold) if isinstance(gold, str | Path) else Path("gold")
-        doubts = review_labels(path, known, table.used_classes)
+        try:
+            doubts = review_labels(path, known, table.used_classes)
+        except DataError as error:
+            error.add_note("gold=Gold(labels, classes) names all classes")
+            raise
         for doubt in doubts + warn_single_class(known.labels, table.used_classes):
             if doubt.startswith("warning: "):  # the others are notes
                 warnings.warn(doubt.removeprefix("warning: "), stacklevel=3)

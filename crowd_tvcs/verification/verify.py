@@ -159,7 +159,9 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
         )
     numbers = {k: given[k] for k in (*NUMBERS, "common_error") if k in given}
     if isinstance(read, FactorsFile) and ACCURACY in record.outputs:
-        asked = {k: numbers[k] for k in NUMBERS if k != "money"}
+        asked = {k: numbers[k] for k in NUMBERS}
+        if asked.pop("money") is not None:
+            raise DataError("money must be null for a plan by kinds of tasks", path=record.path)
         factored = read_factored_plan(read, workers=tables.get("workers"), **asked)
         return factored, tuple(map(str, range(factored.n_classes)))
     values = read.factors.quality() if isinstance(read, FactorsFile) else read.quality

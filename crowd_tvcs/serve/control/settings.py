@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from crowd_tvcs.answers.values import parse_money, parse_share
+from crowd_tvcs.answers.values import parse_share
 from crowd_tvcs.campaign.change.changes import NEVER_NONE
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.serve.control.accounts import ACT
@@ -18,7 +18,7 @@ Number = TypeVar("Number", int, float)
 Text = Annotated[str, Form(max_length=40)]
 KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "budget": ("Labels in all", int),
-    "money": ("Money in all", parse_money),
+    "money": ("Money in all", float),
     "max_workers_per_task": ("Most workers of a task", int),
     "max_tasks_per_worker": ("Most tasks of a worker", int),
     "min_quality": ("Minimum quality of a worker", parse_share),

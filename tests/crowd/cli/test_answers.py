@@ -115,6 +115,7 @@ def test_a_refresh_that_held_out_gold_is_against_is_not_made(herd):
     assert int(found[1]) > int(found[2])
     assert crowd_tvcs(*words, herd / "plain").exit_code == 0
     assert rows_of(herd / "asked" / "skills.csv") == rows_of(herd / "plain" / "skills.csv")
+    assert json.loads((herd / "asked" / "run.json").read_text())["parameters"]["refit"] is False
 
 
 def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
@@ -174,7 +175,10 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     assert len(asked) == 4
     assert tells == sorted(tells, reverse=True)
     assert not {row["task"] for row in asked} & set(read_gold(crowd / "gold.csv").labels)
-    assert "semi-supervised" in done.stderr
+    assert json.loads((out / "run.json").read_text())["parameters"]["refit"] is True
+    words = ["quality", crowd / "answers.csv", "--gold", crowd / "gold.csv"]
+    assert crowd_tvcs(*words, "--out", tmp_path / "plain").exit_code == 0
+    assert rows_of(out / "skills.csv") != rows_of(tmp_path / "plain" / "skills.csv")
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
     little = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv",

@@ -106,6 +106,16 @@ def test_what_was_changed_by_hand_is_found(crowd, monkeypatch, name, change, wor
     assert words in "\n".join(result)
 
 
+def test_money_in_the_record_of_a_plan_by_kinds_is_refused(crowd, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_PAIRS", 100)
+    assert in_factors(crowd, "assign", *CAPS, "--out", crowd / "out").exit_code == 0
+    record = crowd / "out" / "run.json"
+    record.write_text(record.read_text().replace('"money": null', '"money": 3.0'))
+    done = crowd_tvcs("verify", crowd / "out")
+    assert done.exit_code == 2
+    assert "money must be null for a plan by kinds of tasks" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -127,6 +137,7 @@ def test_one_crowd_is_asked_for(crowd, monkeypatch, words, message):
     [
         (("--forced", "pairs.csv"), "--forced is for crowds whose workers x tasks are at most 100"),
         (("--money", 5), "--money is for crowds"),
+        (("--money", 0), "--money is for crowds"),
         (("--common-error", 0.1), "--common-error is for crowds"),
         (("--method", "fast"), "the method fast does not honour kinds; these do: best"),
     ],
