@@ -10,14 +10,16 @@ of right labels is forecast with an interval.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.belief.intervals import prediction_interval, wilson
-from crowd_tvcs.plan.assignment import Assignment
 from tvcs_core.files.display import plural
+
+if TYPE_CHECKING:
+    from crowd_tvcs.plan.assignment import Assignment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
