@@ -1,5 +1,6 @@
 """The scan, and the dispatch: whichever way is taken, the support is the same."""
 
+import contextlib
 import signal
 from itertools import product
 
@@ -216,6 +217,32 @@ def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkey
 def test_an_interrupt_stops_the_scan(monkeypatch):
     forced(monkeypatch, "cost scaling")
     check_interrupted(large("separable", 900, 900, "uniform", None))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+def test_no_interrupt_ends_the_process(monkeypatch, rng):
+    """A kernel that returned tuples with names to Python ended it once in some hundred."""
+    forced(monkeypatch, "cost scaling")
+    problem = large("separable", 900, 900, "uniform", None)
+    solve_dense(*problem, squared=True)
+    seen = []
+
+    def interrupt(*_):
+        seen.append(1)
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        for seconds in rng.uniform(0.001, 0.08, 1000):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+                solve_dense(*problem, squared=True)
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, previous)
+    assert len(seen) > 500
 
 
 def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():

@@ -29,6 +29,7 @@ from tvcs_core.projection.kernels.records import (
     Prices,
     Side,
     Thresholds,
+    TotalPrice,
 )
 
 SWEEPS = 3  # over a list, each over rows and columns
@@ -171,11 +172,11 @@ def sweep_list(
     sides = by_rows, by_cols
     at_once = SWEEPS - 1 if size <= MAX_LISTED_ENTRIES else 1  # Ctrl-C is answered between calls
     for _ in range(0, SWEEPS - 1, at_once):
-        _, total = prices.alternate_sweeps(*sides, at_once, room.total, 0, price, *pools)
-        price = total.price
+        price = prices.alternate_sweeps(*sides, at_once, room.total, 0, price, *pools)[3]
     first, second = (at._replace(width=width(size // max(at.caps.size, 1))) for at in sides)
     total_width = 2 + 2 * int(np.sqrt(max(room.total, 0)))
-    totals = prices.alternate_sweeps(first, second, 1, room.total, total_width, price, *pools)
+    found = prices.alternate_sweeps(first, second, 1, room.total, total_width, price, *pools)
+    totals = TotalPrice(*found[:3]), TotalPrice(*found[3:])
     row_band, col_band = (
         band_around(at.price, of.price, of.low, of.high, at.low, at.high)
         for at, of in zip((first, second), totals, strict=True)

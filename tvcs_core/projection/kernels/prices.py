@@ -180,13 +180,16 @@ def sweep_side(side, total, total_width, total_guess, pool, pool_buffer):
 def alternate_sweeps(first, second, rounds, total, total_width, price, pool, pool_buffer):
     """Sweep over the two sides in turn; return the last results for the total.
 
+    These are price, low and high after the first side, then after the second. They are numbers, as
+    an interrupt while numba makes a NamedTuple for Python ends the process (a segmentation fault).
     Each sweep minimises the dual bound over its own prices, so the bound never increases.
     """
     by_first = by_second = TotalPrice(price, price, price)
     for _ in range(rounds):
         by_first = sweep_side(first, total, total_width, by_second.price, pool, pool_buffer)
         by_second = sweep_side(second, total, total_width, by_first.price, pool, pool_buffer)
-    return by_first, by_second
+    one, two = by_first, by_second
+    return one.price, one.low, one.high, two.price, two.low, two.high
 
 
 @kernel

@@ -42,10 +42,10 @@ TRANSPOSED_ROWS = 16  # rows transposed together: two cache lines of each column
 def first_guess(by_rows, by_cols, caps, total_size):
     """Compute prices of both sides by a few sweeps; return the total's."""
     pool, buffer = np.empty(total_size + 1), np.empty(total_size + 1)
-    _of_rows, of_cols = alternate_sweeps(
+    found = alternate_sweeps(
         by_rows, by_cols, np.int64(N_ROUNDS), caps.total, np.int64(0), 0.0, pool, buffer
     )
-    return of_cols.price
+    return found[3]  # after the columns
 
 
 @kernel
