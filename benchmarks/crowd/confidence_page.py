@@ -43,7 +43,6 @@ def write_docs(
             "losses": losses(of),
             "goals": goals(of, labels, policies),
             "claims": grid(of, "best", (OURS, LEFT_OUT, BAYES), gap_cell),
-            "reached": grid(of, "best", (OURS, BAYES), reached_cell),
             "random": grid(of, "random", (OURS,), gap_cell),
             "scores": scores(of),
             "sure": grid(of, "best", (OURS,), sure_cell),
@@ -56,10 +55,6 @@ def write_docs(
 
 def gap_cell(case: Claim) -> str:
     return f"{signed(case.gap)} ± {plain(case.gap_error)}"
-
-
-def reached_cell(case: Claim) -> str:
-    return f"{plain(case.reached)} ± {plain(case.reached_error)}"
 
 
 def sure_cell(case: Claim) -> str:

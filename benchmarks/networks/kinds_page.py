@@ -252,7 +252,7 @@ def cost_table(cases: list[Case]) -> str:
             mine = [case for case in cases if (case.genes, case.method) == (genes, method)]
             seconds = [case.seconds for case in mine]
             how = " ".join(sorted({case.how for case in mine} - {""}))
-            note = f" ({how})" if how else ""
+            note = f" ({how.split()[0]})" if how else ""
             cells.append(f"{np.median(seconds):.2g}, {max(seconds):.2g}{note}" if mine else "")
         lines.append([str(genes), *cells])
     return table(["genes", *methods], lines)

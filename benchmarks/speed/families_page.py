@@ -18,10 +18,10 @@ HOW = f"""## How it was measured
 Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its
 checks and its certificate included. OR-Tools' minimum cost flow is its solve alone, without
 building the network, on costs of 46 bits. Every answer is compared with OR-Tools'.
-A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
-from {HUGE:,} entries on .2 and equal caps only; at 937 x 1,043 .005, .02 and .183, since round
-numbers hid what uneven ones and small caps cost), caps that are equal or drawn, and a total that
-binds (.8 of what the caps allow) or does not. It has up to {len(SEEDS)} seeds. *Gradients* are what
+A cell is a family, a size, a ratio of the caps to the groups' sizes, caps that are equal or drawn,
+and a total that binds (.8 of what the caps allow) or does not. Ratios are .05, .2 and .5, from
+{HUGE:,} entries on .2 with equal caps only, and .005, .02 and .183 at 937 x 1,043, since round
+numbers hid what uneven ones cost. A cell has up to {len(SEEDS)} seeds. *Gradients* are what
 the fifth step of IHT projects on a sparse regression, *qualities* the workers and tasks of a crowd,
 drawn again where there are too few. Single rows are good to about 30 %.
 """

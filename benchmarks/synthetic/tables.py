@@ -51,7 +51,7 @@ def figure_2(known: list[Case]) -> dict[str, str]:
     strong = [case for case in known if case.weakest > STRONG]
     return {
         "recall": means_table(recalls, [*BEST, *OURS, *OTHERS, "oracle"]),
-        "recovery": means_table(rates, [*BEST, *OURS, *OTHERS, "oracle"], digits=2),
+        "recovery": means_table(rates, [*BEST, *PAPER, "lasso" + HINDSIGHT, "oracle"], digits=2),
         "strong": _strong(strong),
         "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
         "seconds": _seconds(known),

@@ -20,7 +20,7 @@ def test_no_table_is_cut_by_an_empty_line(page):
     lines = page.read_text(encoding="utf-8").splitlines()
     for before, line, after, below in zip(lines, lines[1:], lines[2:], lines[3:], strict=False):
         if before.startswith("|") and not line and after.startswith("|"):
-            assert below.startswith("|--") or below.startswith("| --"), after
+            assert below.startswith(("|--", "| --")), after
 
 
 def test_the_changelog_is_one_page():
