@@ -103,7 +103,7 @@ GOALS = (
 def write_docs(cases: list[Case], docs: Path) -> None:
     """Write crowd-study.md, and one figure per size."""
     means = averaged(cases)
-    parts = [INTRODUCTION.format(limit=TIME_LIMIT)]
+    parts = [INTRODUCTION.format(limit=TIME_LIMIT), "## Where we lose\n\n" + losses(means)]
     for size in dict.fromkeys(size for size, _ in means):
         draw(means, size, docs / "figures" / f"crowd-study-{size}.svg")
         title = f"{size.replace('x', ' workers x ')} tasks"
@@ -117,7 +117,6 @@ def write_docs(cases: list[Case], docs: Path) -> None:
             if of == size
         ]
     parts.append("## What was to be reached\n\n" + goals(means))
-    parts.append("## Where we lose\n\n" + losses(means))
     sampled = max((abs(case.sampled - case.error) for case in cases), default=0.0)
     parts.append(
         "## The paper's estimate\n\nThe sampled expected accuracy (200 draws per label and task; "
