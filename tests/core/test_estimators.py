@@ -274,7 +274,8 @@ def test_no_coefficient_is_beyond_its_bounds(dtype, rng):
             y, lower, upper = y[:, 0], lower[:, 0], upper[:, 0]
         coefficients = TVCSRegressor(total=5, bounds=(lower, upper)).fit(X, y).coef_.T
         assert coefficients.dtype == dtype
-        assert (coefficients >= lower).all() and (coefficients <= upper).all()
+        assert (coefficients >= lower).all()
+        assert (coefficients <= upper).all()
         at_bounds += (coefficients == lower.astype(dtype)).sum()
         at_bounds += (coefficients == upper.astype(dtype)).sum()
     assert at_bounds > 20
