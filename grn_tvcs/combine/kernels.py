@@ -42,16 +42,10 @@ def add_trees(x, trees, out):
 @kernel
 def are_equal(values):
     """Return whether all values are equal, or all are NaN."""
-    first = values[0]
-    if np.isnan(first):
-        for value in values:
-            if not np.isnan(value):
-                return False
-        return True
+    n_others = 0
     for value in values:
-        if value != first:
-            return False
-    return True
+        n_others += not (value == values[0] or (np.isnan(value) and np.isnan(values[0])))
+    return n_others == 0
 
 
 @kernel
