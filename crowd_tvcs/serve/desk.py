@@ -21,7 +21,7 @@ from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
-from crowd_tvcs.campaign.store.queries import SETTINGS
+from crowd_tvcs.campaign.store.queries import SETTINGS, of_pairs
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
@@ -41,10 +41,7 @@ _GOLD = (
     .where(task.c.closed == GOLD)
 )
 _KNOWN_NAME = Statement(
-    select(task.c.id)
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
-    .where(
+    of_pairs(task.c.id).where(
         task.c.name == bindparam("called"),
         task.c.closed != GOLD,
         worker.c.name == bindparam("by"),
