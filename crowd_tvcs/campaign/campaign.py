@@ -286,8 +286,8 @@ class Campaign(Desk, Changeable):
         kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
-    ) -> None:
-        """Add workers, tasks, qualities or gold; issued pairs stay.
+    ) -> str:
+        """Add workers, tasks, qualities or gold, and return what was added; issued pairs stay.
 
         Where qualities come from gold, a new worker has the mean of the crowd until they answer
         gold tasks. Arguments and errors as for `create`.
@@ -298,6 +298,7 @@ class Campaign(Desk, Changeable):
         with self.store.write() as (connection, settings, _):
             add_contents(connection, settings, new)
             write_audit(connection, OPERATOR, "add", None, new.describe())
+        return new.describe()
 
     def release(self, number: int) -> int:
         """Release the unanswered pairs of a round; return the number of freed slots.

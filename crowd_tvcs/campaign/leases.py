@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -225,14 +226,18 @@ def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> N
     """Refuse the name of a worker or a task that the campaign does not have."""
     for name in names:
         if name not in known:
-            raise unknown(kind, name)
+            raise unknown(kind, name, known)
 
 
-def unknown(kind: str, name: str) -> RejectedError:
-    """Return the error of a worker or a task that the campaign does not have."""
+def unknown(kind: str, name: str, known: Collection[str] = ()) -> RejectedError:
+    """Return the error of a worker or a task that the campaign does not have.
+
+    It names the nearest of the `known` ones; workers are not to see other names.
+    """
+    near = get_close_matches(name, known, 1)
     return RejectedError(
-        f"there is no {kind} {name!r} in this campaign; write a name that it has, or add the "
-        f"{kind} by campaign add --{kind}s"
+        f"there is no {kind} {name!r} in this campaign; write a name that it has"
+        f"{f', such as {near[0]!r}' if near else ''}, or add the {kind} by campaign add --{kind}s"
     )
 
 

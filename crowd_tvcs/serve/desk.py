@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, func, or_, select
 
 from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
-from crowd_tvcs.campaign.desk.access import Links
+from crowd_tvcs.campaign.desk.access import Links, loads_within
 from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.campaign.store.queries import SETTINGS, of_pairs
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
@@ -263,7 +263,7 @@ class Served:
     def is_form_of(self, owner: str, token: str) -> bool:
         """Return whether a form was made for this owner of a cookie."""
         try:
-            found = self._forms.loads(token, max_age=7 * 24 * 3600)
+            found = loads_within(self._forms, token, 7 * 24 * 3600)
         except BadSignature:
             return False
         return bool(found == hashlib.sha256(owner.encode()).hexdigest()[:16])
