@@ -3,15 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs import (
-    METHODS,
-    Expression,
-    SteadyStates,
-    infer,
-    read_reference,
-    score,
-    simulate,
-)
+from grn_tvcs import METHODS, Expression, SteadyStates, infer, read_reference, score, simulate
 from grn_tvcs.network.rules import BY_VERDICT, Rules
 from grn_tvcs.network.rules import FEW as FEW_EDGES
 
