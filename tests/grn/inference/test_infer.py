@@ -207,11 +207,6 @@ def test_out_degree_caps_may_be_given_gene_by_gene(made):
         infer(made.expression, max_out_degree={"G1": -1})
 
 
-def test_the_number_of_threads_changes_nothing(made):
-    one, two = (infer(made.expression, rng=0, resamples=10, threads=n) for n in (1, 2))
-    assert one.edges() == two.edges()
-
-
 def test_progress_counts_the_halves(made):
     seen = []
     tell = lambda done, of: seen.append((done, of))  # noqa: E731
