@@ -198,15 +198,9 @@ def optimism_table(plans: list[online.Optimism]) -> str:
         claimed, got, best = (
             np.mean([getattr(p, name) for p in found]) for name in ("claimed", "reached", "best")
         )
-        inside = sum(abs(p.claimed - p.reached) <= 1.645 * p.deviation for p in found)
-        cells = (
-            f"{claimed:.3f}", f"{got:.3f}", f"{claimed - got:+.3f}",
-            f"± {1.645 * np.mean([p.deviation for p in found]):.3f}",
-            f"{inside} of {len(found)}", f"{best - got:.3f}",
-        )  # fmt: skip
+        cells = f"{claimed:.3f}", f"{got:.3f}", f"{claimed - got:+.3f}", f"{best - got:.3f}"
         rows.append((family, estimate, str(gold), *cells))
-    names = ("family", "estimate", "gold answers", "expected", "accuracy", "difference",
-             "± 1.645 deviations", "holds", "regret")  # fmt: skip
+    names = ("family", "estimate", "gold answers", "expected", "accuracy", "difference", "regret")
     return table(names, rows, words=2)
 
 

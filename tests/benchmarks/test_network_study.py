@@ -128,14 +128,7 @@ def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing():
     assert judged.auc == 1.0
 
 
-PARTS = {
-    "spearman",
-    "partial-correlation",
-    "lagged-correlation",
-    "knock-outs",
-    "combined",
-    "pidc",
-}
+PARTS = {"spearman", "partial-correlation", "lagged-correlation", "knock-outs", "combined", "pidc"}
 
 
 def test_the_methods_of_the_study_are_those_of_the_package_and_chance():
