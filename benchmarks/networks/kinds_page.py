@@ -34,7 +34,7 @@ DIFFERENCE = ("difference", "standard error", "beyond chance")
 SURELY = 0.95  # part of the intervals of mean differences that hold what they estimate
 HUB_POOR = 3.0  # networks of a concentration below have no hubs
 MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
-MOST_SHOWN, MOST_IN_BINS = 12, 2  # least honest kinds in tables
+MOST_SHOWN, MOST_IN_BINS, MOST_NULLS = 12, 2, 7  # least honest kinds in tables
 Rows = dict[str, list[Case]]  # of one kind of data, by method
 Array = NDArray[np.float64]
 
@@ -358,7 +358,9 @@ def nulls_table(nulls: list[Null]) -> str:
         "null", "design", "method", "has a confidence", "largest",
         f"tables with one above {SURE:g}", f"pairs above {SURE:g}",
     ]  # fmt: skip
-    return table(heads, lines, words=3)
+    text = table(heads, lines[:MOST_NULLS], words=3)
+    rest = len(lines) - MOST_NULLS
+    return text if rest <= 0 else f"{text}\n\n{rest} more have less, or no confidence."
 
 
 def groups_table(kinds: dict[tuple[str, str], Rows]) -> str:
