@@ -29,7 +29,7 @@ from grn_tvcs.expression.judge.remarks import (
     warn_of_times,
 )
 from grn_tvcs.expression.judge.roles import LABELS, Roles
-from grn_tvcs.expression.judge.samples import refuse_relations
+from grn_tvcs.expression.judge.samples import refuse_relations, refuse_unlike
 from grn_tvcs.expression.judge.series import (
     Samples,
     Series,
@@ -42,13 +42,21 @@ from grn_tvcs.expression.judge.series import (
     warn_of_no_average,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
+from grn_tvcs.expression.missing_values import (
+    are_words,
+    fill_gaps,
+    gap_notes,
+    remedy_of,
+    without_gaps,
+)
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.tables import is_number
 
+MOST_SAMPLE_ROWS = 9  # above the genes, of a table with genes in rows
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
 Flags = NDArray[np.bool_]
@@ -127,7 +135,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     _check_header(sheet, genes)
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
-    if has_time:
+    if has_time or sheet.is_turned:
         _refuse_words(roles, genes)
     values = sheet.numbers(genes, refuse=is_strict)
     if not is_strict:
@@ -137,6 +145,8 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     refuse_cycles(path, names, values)
     if (sample := roles.place("sample")) is not None:
         refuse_cycles(path, sheet.cells(sample), values)
+        if sheet.is_turned and not sheet.is_joined:
+            refuse_unlike(Names(path, sheet.cells(sample), options.keep), values.T)
     warn_of_names(path, names)
     warn_of_same_genes(path, names, values)
     warn_of_thousands(path, values)
@@ -157,24 +167,29 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
 
 
 def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
-    """Refuse a column of words that may separate series."""
+    """Refuse words that may separate series: of a column of such a name, of any of a first row."""
     sheet = roles.sheet
-    first = sheet.row(0) if len(sheet) else [""] * len(sheet.heads)  # all cells of a column cost
+    first = [] if sheet.is_turned or not len(sheet) else sheet.row(0)  # all cells of a column cost
+    above = genes[:MOST_SAMPLE_ROWS] if sheet.is_turned else []
     for j in genes:
-        head, has_unit = sheet.heads[j], first[j].lower() in SECONDS
-        if has_unit and {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
+        head = sheet.heads[j]
+        may_be = j in above or MAY_BE_SERIES.fullmatch(head)
+        if not may_be and (sheet.is_turned or is_number(first[j])):
+            continue
+        cells = sheet.cells(j)
+        if {cell.lower() for cell in cells} <= {*SECONDS}:
             raise sheet.error(
-                f"holds units of time ({quoted(sheet.cells(j)[0])}): write them behind the times, "
-                "such as 30 min, and leave the column out",
+                f"holds units of time ({quoted(cells[0])}): write them behind the times, such as "
+                "30 min, and leave the column out",
                 column=j,
             )
-        if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
+        if not may_be or len(sheet) < 2 or not are_words(cells) or any(map(remedy_of, cells)):
             continue
         remedies = roles.more_series(j), {"ignore": (head,)}
         series, none = map(option_words, remedies)
         raise sheet.error(
-            f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
-            f"series apart, give {series}, and if the column is no gene, {none}",
+            f"must be a number, found {quoted(cells[0])}; as no cell of {quoted(head)} is: if it "
+            f"tells series apart, give {series}, and if it is no gene, {none}",
             0,
             j,
             remedies=remedies,

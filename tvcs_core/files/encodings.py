@@ -19,6 +19,7 @@ AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZIP = b"PK\x03\x04"
 _ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt|jsonl?)", re.DOTALL)
+_PACKED = (b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf")  # xz, bzip2, zstd, 7z
 _BINARY = {  # the first bytes of files that hold no text
     b"\x89HDF": "an HDF5 file, such as .h5ad",
     b"PAR1": "a Parquet file",
@@ -78,6 +79,8 @@ def _guess_format(raw: bytes, at: int) -> str:
         return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
+    if raw.startswith(_PACKED):
+        return "; it is compressed, and only .gz is read: unpack it"
     for first, name in _BINARY.items():
         if raw.startswith(first):
             return f"; it is {name}: save the table as CSV"
