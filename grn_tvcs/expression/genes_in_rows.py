@@ -16,7 +16,7 @@ from grn_tvcs.expression.clock import (
     times_in_header,
 )
 from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
-from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names
+from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, TIME_WITH_UNIT, Names
 from grn_tvcs.expression.judge.roles import (
     Roles,
     counts_rows,
@@ -85,7 +85,8 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
-    has_time = any(name.lower() in clocks for name in (corner, *sheet.cells(0)))
+    rows = (corner, *sheet.cells(0))
+    has_time = any(name.lower() in clocks or TIME_WITH_UNIT.fullmatch(name) for name in rows)
     is_times = not has_time and _is_times(sheet, options.keep)
     made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
     if is_times and (repeats := repeats_in_header(samples)) is not None:

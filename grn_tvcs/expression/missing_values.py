@@ -37,9 +37,6 @@ _LISTED_GENES = re.compile(
     rf"{OF_GENES.pattern}|(target|detector|assay|analyte)([\W_]?name)?|variable", re.IGNORECASE
 )
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
-_THOUSANDS = re.compile(
-    r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
-)
 
 
 def numbers_with_gaps(
@@ -145,7 +142,7 @@ def _no_number(
     kind = "a finite number" if is_number(cell) else "a number"
     what = f"must be {kind}, found {quoted(cell)}{remedy_of(cell)}"
     way: dict[str, Any] = {}
-    if len(same) > 1 and not any(is_number(one) or _otherwise(one) for one in same):
+    if len(same) > 1 and not any(is_number(one) or number_hint(one) for one in same):
         heads = [table.rows[0][k] or str(k + 1) for k in columns]
         if _is_long(heads, cells):
             what += (
@@ -186,18 +183,11 @@ def remedy_of(cell: str) -> str:
             "before the logarithm (R: log2(x + 1)); where it is a failed value, write NA and give "
             f"{_remedies()}"
         )
-    if found := _otherwise(cell):
+    if found := number_hint(cell):
         return found
     if _MORE_THAN_A_NUMBER.fullmatch(cell) and not is_number(cell):
         return "; a level is one number alone, without a unit, an error or a limit"
     return ""
-
-
-def _otherwise(cell: str) -> str:
-    """Return the remedy for a number with unsupported separators."""
-    if _THOUSANDS.fullmatch(cell):
-        return "; write it with a point before decimals and nothing between thousands"
-    return number_hint(cell)
 
 
 def without_gaps(

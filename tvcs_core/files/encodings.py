@@ -27,8 +27,10 @@ _BINARY = {  # the first bytes of files that hold no text
     b"%PDF": "a PDF",
     b"SQLite format 3\0": "an SQLite database, such as the store of a campaign",
 }
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
+# As in German: 1.234,5 and 1.234.567.
+_POINTED_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}((\.[0-9]{3})+,[0-9]+|(\.[0-9]{3}){2,})")
 _PERCENT = re.compile(r"[+-]?[0-9]+([.,][0-9]+)? ?%")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
@@ -56,11 +58,13 @@ def number_hint(cell: str) -> str:
     """Return a remedy for a cell such as ``0,9``, ``1,000`` or ``90%``; empty for any other."""
     if _PERCENT.fullmatch(cell):
         return f"; write {float(cell[:-1].replace(',', '.')) / 100:g} for {cell}"
-    if _THOUSANDS.fullmatch(cell):
+    if THOUSANDS.fullmatch(cell):
         or_point = f", or {cell.replace(',', '.')} if that is a decimal comma"
         is_clear = "." in cell or cell.count(",") > 1
         return f"; write {cell.replace(',', '')}{'' if is_clear else or_point}"
-    if not _DECIMAL_COMMA.fullmatch(cell):
+    if _POINTED_THOUSANDS.fullmatch(cell):
+        return f"; write {cell.replace('.', '').replace(',', '.')}"
+    if not DECIMAL_COMMA.fullmatch(cell):
         return ""
     return (
         f"; that is a decimal comma: write {cell.replace(',', '.')}, or save the table again with "
