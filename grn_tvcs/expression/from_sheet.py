@@ -6,6 +6,7 @@ A sample without a time is in steady state; in a table without a time all are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,6 @@ from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import (
     are_words,
     fill_gaps,
-    gap_notes,
     remedy_of,
     without_gaps,
 )
@@ -78,14 +78,10 @@ def expression_in(roles: Roles) -> Expression:
     named: list[str | None] = [*names, *(None for _ in rest)]
     rows = [*rows, *rest]
     if missing != "error":
-        if not np.isnan(values).any():
-            warn_user(
-                f"{sheet.path}: no value is missing, so "
-                f"{option_words({'missing': missing})} changes nothing"
-            )
-        n_all = len(rows)
-        rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
-        notes = gap_notes(values, rows, named, n_all, missing) + notes
+        is_rest = np.arange(len(rows)) >= len(names)
+        is_kept, of_gaps = without_gaps(sheet.path, values[rows], is_rest, missing)
+        notes = of_gaps + notes
+        rows, named = list(compress(rows, is_kept)), list(compress(named, is_kept))
     names = [name for name in named if name is not None]
     n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])

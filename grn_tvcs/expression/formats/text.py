@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
+from grn_tvcs.expression.formats.geo import is_series_matrix, series_matrix
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
@@ -49,7 +50,7 @@ _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 
 
 def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet") -> Sheet:
-    """Read a table of expression or of samples, whatever program wrote it.
+    """Read a table of expression or of samples, whatever program wrote it; GEO's is both.
 
     Parameters
     ----------
@@ -85,6 +86,8 @@ def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet"
     width = len(table.rows[0])
     refuse_cells(path, len(table.rows), width, BYTES_OF_A_LEVEL + BYTES_OF_A_ROW // width)
     _refuse_page(table)
+    if is_series_matrix(table):
+        return series_matrix(table)
     _refuse_title(table)
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
