@@ -65,26 +65,13 @@ Values = NDArray[np.float64]
 
 def expression_in(roles: Roles) -> Expression:
     """Return the expression in a table, the roles of whose columns are known."""
-    sheet, missing = roles.sheet, roles.options.missing
+    sheet = roles.sheet
     genes, values, times, unit = _contents(roles)
     if np.isnan(times).all():
         refuse_without_series(roles)
     samples = Samples(roles, times)
-    names, rows = series_of(samples)
-    notes = unit_notes(unit) if names else ()
-    if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
-        notes += ("Replicates were taken as series of their own.",)
-    rest = np.flatnonzero(np.isnan(times)).tolist()
-    named: list[str | None] = [*names, *(None for _ in rest)]
-    rows = [*rows, *rest]
-    if missing != "error":
-        is_rest = np.arange(len(rows)) >= len(names)
-        is_kept, of_gaps = without_gaps(sheet.path, values[rows], is_rest, missing)
-        notes = of_gaps + notes
-        rows, named = list(compress(rows, is_kept)), list(compress(named, is_kept))
-    names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those in steady state stand behind them
-    series = Series(names, rows[:n])
+    series, rest, notes = _in_order(samples, values, unit)
+    rows, n = [*series.rows, *rest], len(series.rows)
     if n:
         check_series(samples, series)
         warn_of_conditions(samples, series)
@@ -94,8 +81,8 @@ def expression_in(roles: Roles) -> Expression:
     values = values[rows]
     if not n:
         refuse_relations(sheet.path, values)
-    if missing == "interpolate":
-        fill_gaps(values, times[rows], named)
+    if roles.options.missing == "interpolate":
+        fill_gaps(values, times[rows], [*series.names, *(None for _ in rest)])
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
     warn_of_samples(sheet.path, values if own.size == len(values) else values[np.sort(own)])
     on = perturbed_in(samples)
@@ -114,6 +101,27 @@ def expression_in(roles: Roles) -> Expression:
         scale=scale,
         guessed_from=why,
     )
+
+
+def _in_order(
+    samples: Samples, values: Values, unit: str
+) -> tuple[Series, list[int], tuple[str, ...]]:
+    """Return the samples of series, rows in steady state, and notes, without those with gaps."""
+    sheet, options = samples.sheet, samples.roles.options
+    series, rest = series_of(samples), np.flatnonzero(np.isnan(samples.times)).tolist()
+    notes = unit_notes(unit) if series.names else ()
+    is_replicated = "replicate" in samples.roles.kinds or options.replicates == "unpaired"
+    if series.names and is_replicated:
+        notes += ("Replicates were taken as series of their own.",)
+    if options.missing == "error":
+        return series, rest, notes
+    rows = [*series.rows, *rest]
+    is_rest = np.isnan(samples.times[rows])
+    is_kept, of_gaps = without_gaps(sheet.path, values[rows], is_rest, options.missing)
+    kept = set(compress(rows, is_kept))
+    pairs = [pair for pair in zip(*series, strict=True) if pair[1] in kept]
+    series = Series([name for name, _ in pairs], [i for _, i in pairs])
+    return series, [i for i in rest if i in kept], of_gaps + notes
 
 
 def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
