@@ -21,7 +21,7 @@ from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.encodings import DECIMAL_COMMA, THOUSANDS
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import SPACE, Table, is_number, read_table
+from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
@@ -180,6 +180,8 @@ def _is_title(table: Table) -> bool:
     first, *below = table.rows[:4]
     if max((sum(map(bool, row)) for row in below), default=0) > 2 * sum(map(bool, first)):
         return True
+    if below and len(below[0]) == 1:
+        return any(mark in below[0][0] for mark in DELIMITERS)
     # A table of R has its first levels behind the name of a row here, a title the names of columns.
     if len(below) < 2 or len(below[0]) <= len(first) or not any(map(is_number, below[1])):
         return False
