@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -188,11 +188,9 @@ class Expression:
                 raise ValueError("cells must hold one finite number above 0 per sample of a series")
 
     def _check_series(self) -> None:
-        starts = [i for i, name in enumerate(self.series) if i == 0 or name != self.series[i - 1]]
-        names = [self.series[i] for i in starts]
-        if twice := repeated(names):
+        if twice := repeated([name for name, _ in groupby(self.series)]):
             raise ValueError(f"the samples of a series must stand together: {joined(twice)}")
-        if not starts and self.steady_values is None:
+        if not self.series and self.steady_values is None:
             raise ValueError("expression must have samples, found none")
         for name, rows in self.pieces.items():
             if len(self.times[rows]) < 2:
@@ -205,11 +203,9 @@ class Expression:
     @cached_property
     def pieces(self) -> dict[str, slice]:
         """Rows of each series, in the order of the samples; none where all are in steady state."""
-        if not self.series:
-            return {}
-        edges = [i for i, name in enumerate(self.series) if i and name != self.series[i - 1]]
-        bounds = [0, *edges, len(self.series)]
-        return {self.series[a]: slice(a, b) for a, b in pairwise(bounds)}
+        sizes = [(name, len(list(some))) for name, some in groupby(self.series)]
+        ends = accumulate(n for _, n in sizes)
+        return {name: slice(end - n, end) for (name, n), end in zip(sizes, ends, strict=True)}
 
     def __str__(self) -> str:
         describe_scale = load("grn_tvcs.expression.scales", "describe_scale")
@@ -237,6 +233,12 @@ class Expression:
     def n_steps(self) -> int:
         """Number of the steps from sample to sample in all series."""
         return len(self.times) - self.n_series
+
+    @property
+    def steps(self) -> NDArray[np.float64]:
+        """Times from sample to sample in all series."""
+        own = [np.diff(self.times[rows]) for rows in self.pieces.values()]
+        return np.concatenate([np.empty(0), *own])
 
     @property
     def n_steady(self) -> int:
@@ -391,7 +393,7 @@ def spacing(expression: Expression) -> str:
     """Describe how samples are spaced in time."""
     if not expression.series:
         return "none, all samples are in steady state"
-    steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces.values()])
+    steps = expression.steps
     low, high = steps.min(), steps.max()
     if is_even(steps):
         return f"even, every {low:g}"

@@ -6,6 +6,7 @@ A sample without a time is in steady state; in a table without a time all are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from grn_tvcs.expression.judge.remarks import (
     warn_of_times,
 )
 from grn_tvcs.expression.judge.roles import LABELS, Roles
-from grn_tvcs.expression.judge.samples import refuse_relations
+from grn_tvcs.expression.judge.samples import refuse_relations, refuse_unlike
 from grn_tvcs.expression.judge.series import (
     Samples,
     Series,
@@ -42,13 +43,20 @@ from grn_tvcs.expression.judge.series import (
     warn_of_no_average,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
+from grn_tvcs.expression.missing_values import (
+    are_words,
+    fill_gaps,
+    remedy_of,
+    without_gaps,
+)
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.tables import is_number
 
+MOST_SAMPLE_ROWS = 9  # above the genes, of a table with genes in rows
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
 Flags = NDArray[np.bool_]
@@ -57,30 +65,13 @@ Values = NDArray[np.float64]
 
 def expression_in(roles: Roles) -> Expression:
     """Return the expression in a table, the roles of whose columns are known."""
-    sheet, missing = roles.sheet, roles.options.missing
+    sheet = roles.sheet
     genes, values, times, unit = _contents(roles)
     if np.isnan(times).all():
         refuse_without_series(roles)
     samples = Samples(roles, times)
-    names, rows = series_of(samples)
-    notes = unit_notes(unit) if names else ()
-    if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
-        notes += ("Replicates were taken as series of their own.",)
-    rest = np.flatnonzero(np.isnan(times)).tolist()
-    named: list[str | None] = [*names, *(None for _ in rest)]
-    rows = [*rows, *rest]
-    if missing != "error":
-        if not np.isnan(values).any():
-            warn_user(
-                f"{sheet.path}: no value is missing, so "
-                f"{option_words({'missing': missing})} changes nothing"
-            )
-        n_all = len(rows)
-        rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
-        notes = gap_notes(values, rows, named, n_all, missing) + notes
-    names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those in steady state stand behind them
-    series = Series(names, rows[:n])
+    series, rest, notes = _in_order(samples, values, unit)
+    rows, n = [*series.rows, *rest], len(series.rows)
     if n:
         check_series(samples, series)
         warn_of_conditions(samples, series)
@@ -90,8 +81,8 @@ def expression_in(roles: Roles) -> Expression:
     values = values[rows]
     if not n:
         refuse_relations(sheet.path, values)
-    if missing == "interpolate":
-        fill_gaps(values, times[rows], named)
+    if roles.options.missing == "interpolate":
+        fill_gaps(values, times[rows], [*series.names, *(None for _ in rest)])
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
     warn_of_samples(sheet.path, values if own.size == len(values) else values[np.sort(own)])
     on = perturbed_in(samples)
@@ -112,6 +103,27 @@ def expression_in(roles: Roles) -> Expression:
     )
 
 
+def _in_order(
+    samples: Samples, values: Values, unit: str
+) -> tuple[Series, list[int], tuple[str, ...]]:
+    """Return the samples of series, rows in steady state, and notes, without those with gaps."""
+    sheet, options = samples.sheet, samples.roles.options
+    series, rest = series_of(samples), np.flatnonzero(np.isnan(samples.times)).tolist()
+    notes = unit_notes(unit) if series.names else ()
+    is_replicated = "replicate" in samples.roles.kinds or options.replicates == "unpaired"
+    if series.names and is_replicated:
+        notes += ("Replicates were taken as series of their own.",)
+    if options.missing == "error":
+        return series, rest, notes
+    rows = [*series.rows, *rest]
+    is_rest = np.isnan(samples.times[rows])
+    is_kept, of_gaps = without_gaps(sheet.path, values[rows], is_rest, options.missing)
+    kept = set(compress(rows, is_kept))
+    pairs = [pair for pair in zip(*series, strict=True) if pair[1] in kept]
+    series = Series([name for name, _ in pairs], [i for _, i in pairs])
+    return series, [i for i in rest if i in kept], of_gaps + notes
+
+
 def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     """Return the columns of genes, their levels (samples, genes), times and the unit of times."""
     sheet, kinds, options = roles.sheet, roles.kinds, roles.options
@@ -127,7 +139,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     _check_header(sheet, genes)
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
-    if has_time:
+    if has_time or sheet.is_turned:
         _refuse_words(roles, genes)
     values = sheet.numbers(genes, refuse=is_strict)
     if not is_strict:
@@ -137,6 +149,8 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     refuse_cycles(path, names, values)
     if (sample := roles.place("sample")) is not None:
         refuse_cycles(path, sheet.cells(sample), values)
+        if sheet.is_turned and not sheet.is_joined:
+            refuse_unlike(Names(path, sheet.cells(sample), options.keep), values.T)
     warn_of_names(path, names)
     warn_of_same_genes(path, names, values)
     warn_of_thousands(path, values)
@@ -157,24 +171,29 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
 
 
 def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
-    """Refuse a column of words that may separate series."""
+    """Refuse words that may separate series: of a column of such a name, of any of a first row."""
     sheet = roles.sheet
-    first = sheet.row(0) if len(sheet) else [""] * len(sheet.heads)  # all cells of a column cost
+    first = [] if sheet.is_turned or not len(sheet) else sheet.row(0)  # all cells of a column cost
+    above = genes[:MOST_SAMPLE_ROWS] if sheet.is_turned else []
     for j in genes:
-        head, has_unit = sheet.heads[j], first[j].lower() in SECONDS
-        if has_unit and {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
+        head = sheet.heads[j]
+        may_be = j in above or MAY_BE_SERIES.fullmatch(head)
+        if not may_be and (sheet.is_turned or is_number(first[j])):
+            continue
+        cells = sheet.cells(j)
+        if {cell.lower() for cell in cells} <= {*SECONDS}:
             raise sheet.error(
-                f"holds units of time ({quoted(sheet.cells(j)[0])}): write them behind the times, "
-                "such as 30 min, and leave the column out",
+                f"holds units of time ({quoted(cells[0])}): write them behind the times, such as "
+                "30 min, and leave the column out",
                 column=j,
             )
-        if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
+        if not may_be or len(sheet) < 2 or not are_words(cells) or any(map(remedy_of, cells)):
             continue
         remedies = roles.more_series(j), {"ignore": (head,)}
         series, none = map(option_words, remedies)
         raise sheet.error(
-            f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
-            f"series apart, give {series}, and if the column is no gene, {none}",
+            f"must be a number, found {quoted(cells[0])}; as no cell of {quoted(head)} is: if it "
+            f"tells series apart, give {series}, and if it is no gene, {none}",
             0,
             j,
             remedies=remedies,

@@ -9,25 +9,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from grn_tvcs.expression.clock import repeats_in_header, repeats_note, times_in_header
-from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
-from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
-from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of, unknown_name
-from grn_tvcs.expression.judge.samples import (
-    MOST_LOOKED_AT,
-    refuse_two_units,
-    refuse_unlike,
-    samples_by_name,
+from grn_tvcs.expression.clock import (
+    read_times,
+    repeats_in_header,
+    repeats_note,
+    times_in_header,
 )
-from grn_tvcs.expression.missing_values import MARKS, are_words, remedy_of
+from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
+from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, TIME_WITH_UNIT, Names
+from grn_tvcs.expression.judge.roles import (
+    Roles,
+    counts_rows,
+    expanded,
+    place_of,
+    unknown_name,
+)
+from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
+from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sheet import Column, Sheet
+from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import option_words
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import is_number
 
-MAX_SAMPLE_ROWS = 10  # rows that tell of the samples, above the genes
+FEW_OTHERS = 4  # a part of all heads at most, beside times
+MOST_ROWS_READ = 10  # rows by which a column is one of names
 NEITHER = "neither a column nor a row"
 FIRST = "Time"  # the heading of a first row that holds times
 
@@ -57,14 +64,12 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     return kept
 
 
-def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
-    """Return the options for a turned sheet: a name to keep is of a sample or of a gene."""
+def check_kept(keep: Sequence[str], sheet: Sheet, made: Sheet) -> None:
+    """Refuse a name to keep that is neither of a sample nor of a gene of a turned sheet."""
     known = [*sheet.heads, *made.heads]
     lower = {name.lower() for name in known}
-    if strangers := [name for name in options.keep if name.lower() not in lower]:
+    if strangers := [name for name in keep if name.lower() not in lower]:
         raise unknown_name(sheet.path, NEITHER, strangers[0], "keep", known)
-    genes = {name.lower() for name in made.heads}
-    return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
 
 def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
@@ -76,30 +81,21 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     whole = without(sheet, options.ignore)
     sheet = of_samples(whole, options.keep, options.gene_column)
     corner, *samples = sheet.heads
+    _refuse_turned(sheet, options.keep)
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
-    has_time = any(name.lower() in clocks for name in (corner, *sheet.cells(0)))
-    is_times = not has_time and _is_times(sheet)
+    rows = (corner, *sheet.cells(0))
+    has_time = any(name.lower() in clocks or TIME_WITH_UNIT.fullmatch(name) for name in rows)
+    is_times = not has_time and _is_times(sheet, options.keep)
     made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
     if is_times and (repeats := repeats_in_header(samples)) is not None:
         times, numbers = repeats
         warn_user(repeats_note(sheet.path, times, numbers))
         first = replace(made.columns[0], texts=times)
         made = replace(made, columns=[Column("replicate", 0, numbers), first, *made.columns[1:]])
-    roles = Roles.of(made, replace(kept_among(options, whole, made), ignore=()), part)
-    rows = enumerate(zip(sheet.cells(0), roles.kinds[-len(sheet) :], strict=True))
-    genes = [
-        i
-        for i, (name, kind) in rows
-        if kind not in LABELS and (not is_of_samples(name) or name in options.keep)
-    ]
-    _refuse_words(sheet, genes[: MAX_SAMPLE_ROWS - 1])
-    if not is_times:
-        some = sheet.take(genes[:: -(-len(genes) // MOST_LOOKED_AT) or 1])
-        values = some.numbers(range(1, len(sheet.columns)))
-        refuse_unlike(Names(sheet.path, samples, options.keep), values)
-    return roles
+    check_kept(options.keep, whole, made)
+    return Roles.of(made, replace(options, ignore=()), part)
 
 
 def of_samples(
@@ -120,6 +116,8 @@ def of_samples(
     """
     if gene_column is not None:
         sheet = _named_by(sheet, gene_column, keep)
+    elif len(sheet.columns) > 2 and OF_GENES.fullmatch(sheet.heads[1]) and counts_rows(sheet, 0):
+        sheet = sheet.without({0})  # numbers of rows, before the names of genes
     columns = Names(sheet.path, sheet.heads[1:], keep)
     is_sample = samples_by_name(columns)
     if not has_sample_sheet:
@@ -168,7 +166,7 @@ def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:
         if OF_GENES.fullmatch(name)
         and name not in keep
         and not any(
-            is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MAX_SAMPLE_ROWS]
+            is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_ROWS_READ]
         )
     ]
 
@@ -185,29 +183,52 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
     return replace(sheet, columns=[column, *sheet.columns[1:]]), n_other
 
 
-def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
-    """Refuse a row of words: it describes samples and is no gene."""
-    for i in rows if len(sheet.columns) > 2 else ():
-        name, *levels = sheet.row(i)
-        if not are_words(levels) or any(map(remedy_of, levels)):
-            continue
-        series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
+def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
+    """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
+    heads = [name for name in sheet.heads[1:] if name not in keep]
+    facts = [name for name in heads if name.lower() in NAMED or CLOCK.fullmatch(name)]
+    names = sheet.cells(0)
+    leave = f"leave {option_words({'genes_in_rows': True})} out"
+    if facts:
         raise sheet.error(
-            f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
-            f"it tells series apart, give {option_words(series)}, and if it is no gene, "
-            f"{option_words(ignore)}",
-            i,
-            1,
-            remedies=[series, ignore],
+            f"columns are called {joined(facts)}, so samples seem to stand in rows: {leave}, or if "
+            f"they are names of samples, give {option_words({'keep': tuple(facts)})}",
+            HEAD,
+            remedies=[{"keep": tuple(facts)}],
+        )
+    if all(map(is_number, names)) and not all(float(name).is_integer() for name in names):
+        raise sheet.error(
+            f"the first column must name genes, found the numbers {joined(names[:3])}: {leave} if "
+            "samples stand in rows, and else give genes names",
+            HEAD,
         )
 
 
-def _is_times(sheet: Sheet) -> bool:
+def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:
+    """Refuse heads that are times but for a few: these may tell of the genes."""
+    names = sheet.heads[1:]
+    others = tuple(name for name in names if read_times([name]) is None)
+    times = [name for name in names if name not in others]
+    if not 0 < FEW_OTHERS * len(others) <= len(names) or not times_in_header(times):
+        return
+    if unclear := tuple(name for name in others if name not in keep):
+        remedies = {"ignore": unclear}, {"keep": unclear}
+        none, rest = map(option_words, remedies)
+        raise sheet.error(
+            f"heads of samples are times, but for {joined(unclear)}: give {none} if it is no "
+            f"sample, or {rest} if all samples are in steady state",
+            HEAD,
+            remedies=remedies,
+        )
+
+
+def _is_times(sheet: Sheet, keep: Sequence[str]) -> bool:
     """Whether the heads are times; numbers that may count the samples are pointed out."""
     corner, *names = sheet.heads
     found = times_in_header(names)
     if repeats_in_header(names) is not None:
         return True
+    _refuse_few_others(sheet, keep)
     if found is None and CLOCK.fullmatch(corner):
         return True
     if found is None:

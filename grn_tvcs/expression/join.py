@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_NOTE
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.judge.series import warn_of_units
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import option_words
 from tvcs_core.files.display import joined
-
-OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
 
 
 def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
@@ -99,19 +98,10 @@ def refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Express
             )
 
 
-def warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
-    """Warn where times of one file step by so much more than another's that units may differ."""
-    steps = {}
-    for path, part in zip(paths, parts, strict=True):
-        found = [np.diff(part.times[rows]) for rows in part.pieces.values()]
-        if found:
-            steps[path] = float(np.median(np.concatenate(found)))
-    if steps and max(steps.values()) >= OTHER_UNIT * min(steps.values()):
-        low, high = (pick(steps, key=lambda path: steps[path]) for pick in (min, max))
-        warn_user(
-            f"times of {high} step by {steps[high]:g} and those of {low} by {steps[low]:g}: all "
-            "files must give times in one unit"
-        )
+def warn_of_steps(names: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Warn where times of one table step by so much more than another's that units may differ."""
+    steps = {str(name): part.steps.tolist() for name, part in zip(names, parts, strict=True)}
+    warn_of_units("", {name: some for name, some in steps.items() if some})
 
 
 def _cells(parts: Sequence[Expression]) -> NDArray[np.float64] | None:

@@ -37,9 +37,6 @@ _LISTED_GENES = re.compile(
     rf"{OF_GENES.pattern}|(target|detector|assay|analyte)([\W_]?name)?|variable", re.IGNORECASE
 )
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
-_THOUSANDS = re.compile(
-    r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
-)
 
 
 def numbers_with_gaps(
@@ -95,26 +92,31 @@ def _remedies() -> str:
     return f"{drop} or {interpolate}"
 
 
-def gap_notes(
-    values: NDArray[np.float64],
-    kept: Sequence[int],
-    names: Sequence[str | None],
-    n_all: int,
-    missing: str,
-) -> tuple[str, ...]:
-    """Describe the treatment of missing values, if there are any and `kept` rows stay.
+def without_gaps(
+    path: str, values: NDArray[np.float64], is_rest: NDArray[np.bool_], missing: str
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Return which samples stay where values may be missing, and notes on the others and on gaps.
 
-    `names` are the series of these rows, None in steady state.
+    `is_rest` are those in steady state. Left out are samples with a gap, or without any value if
+    gaps are to be filled.
     """
-    notes = []
-    if n_gone := n_all - len(kept):
-        had = "missing values" if missing == "drop" else "no value"
-        notes.append(f"{n_gone} of {n_all} samples had {had} and were left out.")
-    gaps = np.isnan(values)[kept]
-    if missing != "drop" and gaps.any():
-        how = _filled(gaps, np.array([name is None for name in names], dtype=bool))
+    gaps = np.isnan(values)
+    if not gaps.any():
+        way = option_words({"missing": missing})
+        warn_user(f"{path}: no value is missing, so {way} changes nothing")
+    is_drop, notes = missing == "drop", []
+    is_kept = np.asarray(~(gaps.any(axis=1) if is_drop else gaps.all(axis=1)))
+    if n_gone := int((~is_kept).sum()):
+        which, had = "without any value", "no value"
+        if is_drop:
+            which, had = "with missing values", "missing values"
+        warn_user(f"left out {n_gone} of {len(gaps)} samples {which}")
+        notes.append(f"{n_gone} of {len(gaps)} samples had {had} and were left out.")
+    gaps = gaps[is_kept]
+    if gaps.any():
+        how = _filled(gaps, is_rest[is_kept])
         notes.append(f"{int(gaps.sum())} of {gaps.size} values were missing and were filled {how}.")
-    return tuple(notes)
+    return is_kept, tuple(notes)
 
 
 def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
@@ -145,7 +147,7 @@ def _no_number(
     kind = "a finite number" if is_number(cell) else "a number"
     what = f"must be {kind}, found {quoted(cell)}{remedy_of(cell)}"
     way: dict[str, Any] = {}
-    if len(same) > 1 and not any(is_number(one) or _otherwise(one) for one in same):
+    if len(same) > 1 and not any(is_number(one) or number_hint(one) for one in same):
         heads = [table.rows[0][k] or str(k + 1) for k in columns]
         if _is_long(heads, cells):
             what += (
@@ -186,35 +188,11 @@ def remedy_of(cell: str) -> str:
             "before the logarithm (R: log2(x + 1)); where it is a failed value, write NA and give "
             f"{_remedies()}"
         )
-    if found := _otherwise(cell):
+    if found := number_hint(cell):
         return found
     if _MORE_THAN_A_NUMBER.fullmatch(cell) and not is_number(cell):
         return "; a level is one number alone, without a unit, an error or a limit"
     return ""
-
-
-def _otherwise(cell: str) -> str:
-    """Return the remedy for a number with unsupported separators."""
-    if _THOUSANDS.fullmatch(cell):
-        return "; write it with a point before decimals and nothing between thousands"
-    return number_hint(cell)
-
-
-def without_gaps(
-    values: NDArray[np.float64],
-    rows: list[int],
-    names: list[str | None],
-    *,
-    only_empty: bool = False,
-) -> tuple[list[int], list[str | None]]:
-    """Rows whose values are all there, or with `only_empty` any, and the names of their series."""
-    gaps = np.isnan(values)
-    is_gone = np.asarray(gaps.all(axis=1) if only_empty else gaps.any(axis=1))
-    kept = [k for k, row in enumerate(rows) if not is_gone[row]]
-    if len(kept) < len(rows):
-        which = "without any value" if only_empty else "with missing values"
-        warn_user(f"left out {len(rows) - len(kept)} of {len(rows)} samples {which}")
-    return [rows[k] for k in kept], [names[k] for k in kept]
 
 
 def fill_gaps(

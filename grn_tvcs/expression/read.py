@@ -26,10 +26,6 @@ from grn_tvcs.expression.formats.array import OF_ARRAYS, as_frame, is_array
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, sheet_of_frame
 from grn_tvcs.expression.formats.gene_names import named
-from grn_tvcs.expression.formats.geo import (
-    is_series_matrix,
-    read_series_matrix,
-)
 from grn_tvcs.expression.formats.h5ad import open_h5ad
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
@@ -151,10 +147,9 @@ def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str
 def _open(path: str | Path, options: Options) -> tuple[Sheet, Options]:
     """Open a table in the format of its first bytes, with the sheet of its samples beside it."""
     options.refuse_except(OF_TABLES, "a table, but for .h5ad files alone")
-    if options.sheet is None and is_series_matrix(path):
-        sheet, options = read_series_matrix(path), replace(options, genes_in_rows=True)
-    else:
-        sheet = open_sheet(path, options.sheet)
+    sheet = open_sheet(path, options.sheet)
+    if sheet.sample_sheet is not None:  # of GEO
+        options = replace(options, genes_in_rows=True)
     if options.samples is None:
         return sheet, options
     if not isinstance(options.samples, str | Path):

@@ -10,8 +10,8 @@ from dataclasses import replace
 from grn_tvcs.expression.clock import holds_times, read_times, times_in
 from grn_tvcs.expression.expression import describe_repeated, repeated
 from grn_tvcs.expression.formats.inferelator import with_times
-from grn_tvcs.expression.genes_in_rows import kept_among, of_samples, without
-from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
+from grn_tvcs.expression.genes_in_rows import check_kept, of_samples, without
+from grn_tvcs.expression.judge.names import CLOCK, OF_CELLS, OF_IDS
 from grn_tvcs.expression.judge.roles import (
     FACT,
     LABELS,
@@ -89,7 +89,8 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
     made = made.behind(
         [Column(name, j, sample_sheet=samples) for j, name in enumerate(samples.heads)]
     )
-    options = replace(kept_among(options, whole, made), ignore=())
+    check_kept(options.keep, whole, made)
+    options = replace(options, ignore=())
     of_genes = [kind_of_gene(g) if g.lower() in kept else g.lower() for g in genes]
     return Roles(made, [*kinds, *of_genes], labels, options)
 
@@ -233,7 +234,7 @@ def _of_samples(samples: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> l
     if not found:
         bare = set(map(_bare, rows))
         found = [j for j in free if all(_bare(cell) in bare for cell in samples.cells(j))]
-    return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
+    return found or [j for j in free if OF_CELLS.fullmatch(kinds[j]) or OF_IDS.fullmatch(kinds[j])]
 
 
 def _called(kinds: Sequence[str], *more: str) -> list[int]:

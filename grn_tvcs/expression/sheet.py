@@ -157,9 +157,13 @@ class Sheet:
     def of(cls, table: Table) -> Sheet:
         """Make a sheet of a text, whose first row names the columns; all rows have its width."""
         table.check_rectangle()
-        columns = [Column(name, j) for j, name in enumerate(table.rows[0])]
+        grid = Text(table)
+        columns = [Column(name, j) for j, name in enumerate(grid.heads)]
+        for i, cell in enumerate(grid.column(0), start=1):
+            if cell == grid.heads[0] and grid.row(i) == grid.heads and any(grid.heads):
+                raise table.error("repeats the row of column names: remove it", i)
         breaks = frozenset(i for i, is_one in enumerate(table.after_blank) if is_one)
-        return cls(Text(table), columns, range(1, len(table.rows)), breaks=breaks)
+        return cls(grid, columns, range(1, len(table.rows)), breaks=breaks)
 
     @property
     def path(self) -> str:

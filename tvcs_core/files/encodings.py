@@ -19,6 +19,7 @@ AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZIP = b"PK\x03\x04"
 _ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt|jsonl?)", re.DOTALL)
+_PACKED = (b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf")  # xz, bzip2, zstd, 7z
 _BINARY = {  # the first bytes of files that hold no text
     b"\x89HDF": "an HDF5 file, such as .h5ad",
     b"PAR1": "a Parquet file",
@@ -26,8 +27,10 @@ _BINARY = {  # the first bytes of files that hold no text
     b"%PDF": "a PDF",
     b"SQLite format 3\0": "an SQLite database, such as the store of a campaign",
 }
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
+# As in German: 1.234,5 and 1.234.567.
+_POINTED_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}((\.[0-9]{3})+,[0-9]+|(\.[0-9]{3}){2,})")
 _PERCENT = re.compile(r"[+-]?[0-9]+([.,][0-9]+)? ?%")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
@@ -55,11 +58,13 @@ def number_hint(cell: str) -> str:
     """Return a remedy for a cell such as ``0,9``, ``1,000`` or ``90%``; empty for any other."""
     if _PERCENT.fullmatch(cell):
         return f"; write {float(cell[:-1].replace(',', '.')) / 100:g} for {cell}"
-    if _THOUSANDS.fullmatch(cell):
+    if THOUSANDS.fullmatch(cell):
         or_point = f", or {cell.replace(',', '.')} if that is a decimal comma"
         is_clear = "." in cell or cell.count(",") > 1
         return f"; write {cell.replace(',', '')}{'' if is_clear else or_point}"
-    if not _DECIMAL_COMMA.fullmatch(cell):
+    if _POINTED_THOUSANDS.fullmatch(cell):
+        return f"; write {cell.replace('.', '').replace(',', '.')}"
+    if not DECIMAL_COMMA.fullmatch(cell):
         return ""
     return (
         f"; that is a decimal comma: write {cell.replace(',', '.')}, or save the table again with "
@@ -79,6 +84,8 @@ def _guess_format(raw: bytes, at: int) -> str:
         return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
+    if raw.startswith(_PACKED):
+        return "; it is compressed, and only .gz is read: unpack it"
     for first, name in _BINARY.items():
         if raw.startswith(first):
             return f"; it is {name}: save the table as CSV"

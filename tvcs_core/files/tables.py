@@ -115,8 +115,11 @@ class Table:
 
     def _stands_below_titles(self, i: int) -> bool:
         """Whether row `i`, the first of another width, seems to name the columns below titles."""
-        if self.delimiter == SPACE:  # of a title alone where there are tabs below
-            return any("\t" in cell for row in self.rows[:4] for cell in row)
+        alone = [row[0] for row in self.rows[1:4] if len(row) == 1]
+        if any(mark in cell for cell in alone for mark in DELIMITERS):
+            return True  # the delimiter is that of the title
+        if self.delimiter == SPACE:
+            return False
         widths = [len(row) for row in self.rows[:4]]
         if i > 2 or widths[i] < widths[0]:
             return False

@@ -31,7 +31,7 @@ from grn_tvcs.expression.judge.roles import (
     unknown_name,
 )
 from grn_tvcs.expression.judge.series import Samples, by_columns
-from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.judge.shape import are_genes, are_samples
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
@@ -327,9 +327,10 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
 def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     names = data.values("obs", None)
     genes, levels = data.whole
-    if why := are_genes("", [str(name) for name in names], genes):
+    texts = [str(name) for name in names]
+    if why := are_genes("", texts, genes) or are_samples(genes, texts):
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
-    samples = {"sample": [str(names[i]) for i in row]}
+    samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)
     found = expression_of_levels(data.path, genes, levels[row], samples, options)
     note = "No column of obs is a time, so all samples were taken as at rest."

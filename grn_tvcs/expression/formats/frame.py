@@ -149,6 +149,14 @@ def _with_index(
             or (not (has_time or has_samples) and CLOCK.fullmatch(str(name).lower()))
         )
     ]
+    used = {column.name for column in from_index}
+    for name in index.names:
+        level = index.get_level_values(name)
+        if name is not None and str(name) not in used and _holds_levels(level):
+            warn_user(
+                f"{FRAME}: its index {name} holds the numbers {joined(texts_of(level[:3]))} and is "
+                "not used; if it is a gene, give frame.reset_index()"
+            )
     if not (from_index or has_time or has_samples):
         _check_index_of_times(index)
         has_names = options.sample_column is not None or "sample" in lower
@@ -161,6 +169,11 @@ def _with_index(
             return sheet.without({place}).behind([sheet.columns[place]])
         from_index = [Column("sample", -1, texts_of(index))]
     return sheet.behind(from_index)
+
+
+def _holds_levels(level: pd.Index) -> bool:
+    """Whether an index has decimals, as a first column has that was taken for it."""
+    return level.dtype.kind == "f" and bool((level != level.to_numpy().round()).any())
 
 
 def _frame(name: str, frame: Any) -> Any:

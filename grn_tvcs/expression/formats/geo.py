@@ -6,18 +6,15 @@ of other lines of samples, are the columns of a sheet, which gives times and ser
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.tables import Table, read_table
+from tvcs_core.files.tables import Table
 
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
-OF_SAMPLE = "!sample_"
+OF_SERIES, OF_SAMPLE = "!series_", "!sample_"
 TEXT_FIELDS = (
     "title",
     "source_name_ch1",
@@ -25,27 +22,16 @@ TEXT_FIELDS = (
 )  # what may tell a time, beside characteristics
 
 
-def is_series_matrix(path: str | Path) -> bool:
-    """Whether a file, plain or ``.gz``, begins as a series matrix does."""
-    path = Path(path)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        is_gz = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        try:
-            start = (gzip.GzipFile(fileobj=file) if is_gz else file).read(32)
-        except (OSError, EOFError, zlib.error):
-            return False  # whoever reads it says what is wrong
-    return start.strip(b' "\r\n').lower().startswith((b"!series_", OF_SAMPLE.encode()))
+def is_series_matrix(table: Table) -> bool:
+    """Whether a table begins as a series matrix does."""
+    return table.rows[0][0].lower().startswith((OF_SERIES, OF_SAMPLE))
 
 
-def read_series_matrix(path: str | Path) -> Sheet:
-    """Read a series matrix of GEO; genes are the names of its first column, often probes.
+def series_matrix(table: Table) -> Sheet:
+    """Return a series matrix of GEO; genes are the names of its first column, often probes.
 
     The facts of samples are in `sample_sheet`.
     """
-    table = read_table(path)
     levels = _levels(table)
     return replace(levels, sample_sheet=_sample_sheet(table, levels.heads[1:]))
 

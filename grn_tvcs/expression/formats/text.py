@@ -12,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
+from grn_tvcs.expression.formats.geo import is_series_matrix, series_matrix
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
 from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.encodings import DECIMAL_COMMA, THOUSANDS
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
@@ -44,13 +46,11 @@ OTHER_FILES = {
 }  # fmt: skip
 _ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)
 BYTES_OF_A_ROW = 150  # for its name, while names are judged
-_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 
 
 def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet") -> Sheet:
-    """Read a table of expression or of samples, whatever program wrote it.
+    """Read a table of expression or of samples, whatever program wrote it; GEO's is both.
 
     Parameters
     ----------
@@ -86,6 +86,8 @@ def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet"
     width = len(table.rows[0])
     refuse_cells(path, len(table.rows), width, BYTES_OF_A_LEVEL + BYTES_OF_A_ROW // width)
     _refuse_page(table)
+    if is_series_matrix(table):
+        return series_matrix(table)
     _refuse_title(table)
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
@@ -178,14 +180,12 @@ def _is_title(table: Table) -> bool:
     first, *below = table.rows[:4]
     if max((sum(map(bool, row)) for row in below), default=0) > 2 * sum(map(bool, first)):
         return True
-    if not below:
-        return False
-    if len(below[0]) == 1:
-        return not DELIMITERS.keys().isdisjoint(below[0][0])
+    if below and len(below[0]) == 1:
+        return any(mark in below[0][0] for mark in DELIMITERS)
     # A table of R has its first levels behind the name of a row here, a title the names of columns.
-    corner, *names = below[0]
     if len(below) < 2 or len(below[0]) <= len(first) or not any(map(is_number, below[1])):
         return False
+    corner, *names = below[0]
     if all(map(is_number, names)):
         may_be_corner = not corner or is_number(corner) or OF_GENES.fullmatch(corner)
         return bool(may_be_corner) and not is_number(below[1][0])
@@ -199,14 +199,15 @@ def _is_heading(cell: str) -> bool:
 
 def _with_points(table: Table) -> Table:
     """Write decimal commas as points, if no cell has a point and commas do not separate cells."""
-    if table.delimiter == "," or not _has_commas(table):
+    has_commas = not isinstance(table.rows, Rows) or table.rows.may_hold(",")
+    if table.delimiter == "," or not has_commas:
         return table
     place, only_thousands = None, True
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
-            if "," in cell and _COMMA.fullmatch(cell):
+            if "," in cell and DECIMAL_COMMA.fullmatch(cell):
                 place = place or (i, j)
-                only_thousands = only_thousands and bool(_THOUSANDS.fullmatch(cell))
+                only_thousands = only_thousands and bool(THOUSANDS.fullmatch(cell))
             elif _POINT.fullmatch(cell) and i:
                 return table  # the cells with commas are refused as no numbers
     if place is None:
@@ -221,12 +222,8 @@ def _with_points(table: Table) -> Table:
     return _of_rows(table, ([_pointed(cell) for cell in row] for row in table.rows))
 
 
-def _has_commas(table: Table) -> bool:
-    return not isinstance(table.rows, Rows) or table.rows.may_hold(",")
-
-
 def _pointed(cell: str) -> str:
-    return cell.replace(",", ".") if "," in cell and _COMMA.fullmatch(cell) else cell
+    return cell.replace(",", ".") if "," in cell and DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _of_rows(table: Table, rows: Iterator[list[str]]) -> Table:

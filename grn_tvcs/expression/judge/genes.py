@@ -171,11 +171,13 @@ def _replicates(names: Sequence[str], values: Values) -> Flags:
 
 
 def _counts(columns: Names, values: Values) -> Flags:
-    """Return leading columns that count the samples."""
-    is_one = np.zeros(len(columns.names), dtype=bool)
-    if len(values) >= FEWEST_SAMPLES:
-        is_one[:2] = [_is_count(column) for column in values.T[:2]]
-    return is_one & columns.is_free
+    """Return columns that count the samples: the first two, and others that are called so."""
+    if len(values) < FEWEST_SAMPLES:
+        return np.zeros(len(columns.names), dtype=bool)
+    may_be = columns.match(_COUNT)
+    may_be[:2] = True
+    may_be[may_be] = [_is_count(column) for column in values.T[may_be]]
+    return may_be & columns.is_free
 
 
 def refuse_times(columns: Names, values: Values) -> None:

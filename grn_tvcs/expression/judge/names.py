@@ -47,8 +47,6 @@ MAY_BE_TIME = _any(
     r"|stages?|age|doublings?"
 )
 TIME_WITH_UNIT = _any(r"time *[(\[][^()\[\]]*[)\]]")  # Time (h), which is a time for certain
-# What sheets call the column of the names of samples.
-SAMPLE = _any(r"(sample|cell|array|run)?[\W_]?(ids?|names?|accession)|samples|sample|barcodes?")
 # Headings that name cells or samples for certain.
 OF_CELLS = _any(r"(sample|cell|array|run)s?([\W_]?(ids?|names?|accession|barcodes?))?|barcodes?")
 # Names that may tell series apart, of which the table or the user has to say it.

@@ -96,8 +96,10 @@ def kinds_of(
     header = sheet.heads
     kinds = [name.lower() for name in header]
     for name in options.keep:
+        if sheet.is_turned and sheet.find(name) is None:
+            continue  # the name of a sample
         place = place_of(sheet, name, "keep")
-        kinds[place] = KEPT if kinds[place] in NAMED or CLOCK.fullmatch(name) else kinds[place]
+        kinds[place] = kind_of_gene(header[place])
     for name in expanded(options.ignore, header):
         kinds[place_of(sheet, name, "ignore")] = IGNORED
     if options.series_column:

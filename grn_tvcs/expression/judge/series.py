@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -229,19 +229,20 @@ def check_series(samples: Samples, series: Series) -> None:
     steps: dict[str, list[float]] = {}
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] < times[i]:
-            steps.setdefault(name, []).append(times[i] - times[h])
-    if steps:
-        _warn_of_units(sheet.path, steps)
+            steps.setdefault(f"series {unquoted(name)}", []).append(times[i] - times[h])
+    warn_of_units(f"{sheet.path}: ", steps)
 
 
-def _warn_of_units(path: str, steps: dict[str, list[float]]) -> None:
-    """Warn if the steps of two series differ as hours from minutes, or days from hours."""
+def warn_of_units(where: str, steps: Mapping[str, Sequence[float]]) -> None:
+    """Warn if the steps of two series or files differ as hours from minutes, or days from hours."""
     by_step = sorted((median(of), name) for name, of in steps.items())
+    if not by_step:
+        return
     (shortest, dense), (longest, sparse) = by_step[0], by_step[-1]
     if longest >= UNITS_APART * shortest * (1 - 1e-9):
         warn_user(
-            f"{path}: the time between samples is {shortest:g} in series {unquoted(dense)} and "
-            f"{longest:g} in {unquoted(sparse)}: all times must have one unit"
+            f"{where}the time between samples is {shortest:g} in {dense} and {longest:g} in "
+            f"{sparse}: all times must have one unit"
         )
 
 

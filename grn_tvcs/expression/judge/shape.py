@@ -52,8 +52,8 @@ def refuse_wrong_shape(roles: Roles) -> None:
         if has_names and is_named and not is_clock:
             raise _of_names(sheet, kinds)
         clocks = [
-            name
-            for name, kind in zip(sheet.heads, kinds, strict=True)
+            j
+            for j, (name, kind) in enumerate(zip(sheet.heads, kinds, strict=True))
             if kind not in LABELS and CLOCK.fullmatch(name) and kind == name.lower()
         ]
         if clocks or "series" in kinds:
@@ -73,6 +73,12 @@ def refuse_wrong_shape(roles: Roles) -> None:
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None
     if is_turned and names and all(is_number(cell) for cell in names):
+        if sheet.is_turned:
+            raise sheet.error(
+                f"names of genes are numbers, and of samples names such as {joined(first[:3])}: "
+                f"leave {option_words({'genes_in_rows': True})} out if these are genes",
+                row=HEAD,
+            )
         raise sheet.error(_turn(first), row=HEAD, remedies=[{"genes_in_rows": True}])
     if not len(sheet):
         raise sheet.error("must have samples below the first row, found none", row=HEAD)
@@ -220,9 +226,11 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
     )
 
 
-def _without_time(sheet: Sheet, clocks: list[str]) -> DataError:
+def _without_time(sheet: Sheet, places: list[int]) -> DataError:
+    clocks = [sheet.heads[j] or str(j + 1) for j in places]
     remedies = tuple({"time_column": name} for name in clocks)
-    why = f"{joined(clocks)} seems to be it" if clocks else "for there are series"
+    shown = joined(sheet.heads[j] or f"column {j + 1}" for j in places)
+    why = f"{shown} seems to be it" if clocks else "for there are series"
     column = option_words(remedies[0] if remedies else {"time_column": "NAME"})
     give = f": give {column}" if remedies else f" (or give {column})"
     return sheet.error(
@@ -232,13 +240,13 @@ def _without_time(sheet: Sheet, clocks: list[str]) -> DataError:
     )
 
 
-def _rising(sheet: Sheet, kinds: list[str]) -> list[str]:
-    """Names of the first columns whose numbers rise as times do."""
+def _rising(sheet: Sheet, kinds: list[str]) -> list[int]:
+    """Return the first columns whose numbers rise as times do."""
     places = [j for j, kind in enumerate(kinds[:MOST_LOOKED_AT]) if kind not in LABELS]
     found = []
     for j in places:
         cells = sheet.cells(j)
         times = None if any(cell.lower() in MARKS for cell in cells) else read_times(cells)
         if times is not None and rise_like_times(times.values):
-            found.append(sheet.heads[j])
+            found.append(j)
     return found

@@ -237,12 +237,12 @@ def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
     if is_frame(source) and table.rows[0] == list(map(str, range(len(table.rows[0])))):
         table = replace(table, rows=table.rows[1:], lines=table.lines[1:])
     table = _with_ends(_with_sign(table))
-    width = len(table.rows[0])
-    if {len(row) for row in table.rows[1:]} == {width + 1} and _ends(table) is not None:
+    columns, width = columns_of(table), len(table.rows[0])
+    if columns and {len(row) for row in table.rows[1:]} == {width + 1}:
         rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
         table = replace(table, rows=rows)  # R's names of rows have no heading
+        columns = columns_of(table)
     refuse_other_formats(table, third)
-    columns = columns_of(table)
     if table.delimiter == SPACE and not columns:
         raise table.error(
             "must have a tab, comma or semicolon between regulator and target, found spaces in "

@@ -234,7 +234,7 @@ def table_of_both(conditions, path):
 
 def test_times_of_other_steps_are_warned_of(conditions):
     a, b = conditions
-    with pytest.warns(UserWarning, match="times of B step by 60 and those of A by 1: all files"):
+    with pytest.warns(UserWarning, match="between samples is 1 in A and 60 in B: all"):
         compare(a, replace(b, times=60 * b.times), rng=0)
 
 

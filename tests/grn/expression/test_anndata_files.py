@@ -273,3 +273,11 @@ def test_means_of_counts_are_counts_however_they_are_averaged(tmp_path):
         assert Expression.of(paths).scale == "counts"
     with pytest.warns(UserWarning, match="averaged 40"):
         assert Expression.of(anndata.AnnData(np.log1p(cells), obs)).scale is None
+
+
+def test_an_anndata_with_genes_in_obs_is_refused():
+    levels = np.random.default_rng(0).random((4, 6))
+    obs = pd.DataFrame(index=["Fos", "Jun", "Egr1", "Myc"])
+    data = anndata.AnnData(levels, obs, pd.DataFrame(index=[f"cell{k}" for k in range(6)]))
+    with pytest.raises(DataError, match="obs must hold samples, but seems to name genes"):
+        Expression.of(data)

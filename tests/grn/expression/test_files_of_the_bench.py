@@ -255,9 +255,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     rows = "0,D1,1,2\n1,D1,2,3\n0,D2,2,4\n1,D2,1.5,5\n"
     path = write(f"Time,Donor,A,B\n{rows}")
     message, ways = refused(path)
-    assert (
-        "apart, give series_column='Donor', and if the column is no gene, ignore='Donor'" in message
-    )
+    assert "apart, give series_column='Donor', and if it is no gene, ignore='Donor'" in message
     assert ways == [{"series_column": ("Donor",)}, {"ignore": ("Donor",)}]
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,Donor,A,B\n{by_time}")
@@ -430,7 +428,7 @@ def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
 def test_times_of_two_files_that_may_have_other_units_are_pointed_out(write):
     one = write("Time,A,B\n0,1.5,2\n60,2.5,3\n120,0.5,4\n")
     other = write("Time,A,B\n0,1.5,2\n1,2.5,3\n2,0.5,4\n", "y.csv")
-    with pytest.warns(UserWarning, match=r"of .*x.tsv step by 60 and those of .*y.csv by 1: all"):
+    with pytest.warns(UserWarning, match=r"is 1 in .*y.csv and 60 in .*x.tsv: all"):
         Expression.of([one, other])
 
 

@@ -1,4 +1,6 @@
+import bz2
 import json
+import lzma
 
 import numpy as np
 import pandas as pd
@@ -332,3 +334,55 @@ def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
         ValueError, match="is for genes that stand in rows: give genes_in_rows=True too"
     ):
         Expression.of(tmp_path / "x.tsv", gene_column="A")
+
+
+def test_a_repeated_row_of_column_names_is_refused(write):
+    path = write("gene\t0\t1\t2\nA\t1\t2\t4\ngene\t0\t1\t2\nB\t3\t1\t2\n")
+    with pytest.raises(DataError, match=r":3: repeats the row of column names"):
+        Expression.of(path, genes_in_rows=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "times, but for start: give"),
+        ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
+        ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
+        ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
+    ],
+)
+def test_a_table_that_genes_in_rows_does_not_fit_is_refused(write, text, message):
+    with pytest.raises(DataError, match=message):
+        Expression.of(write(text, "x.csv"), genes_in_rows=True)
+
+
+def test_heads_beside_times_may_be_samples_at_rest(write):
+    path = write("gene,WT,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True, keep="WT").n_steady == 6
+
+
+def test_numbers_of_rows_before_names_of_genes_are_left_out(write):
+    path = write(",gene,0,1,3\n1,A,1,2,4\n2,B,3,1,2\n", "x.csv")
+    found = Expression.of(path, genes_in_rows=True)
+    assert found.genes == ("A", "B")
+    assert found.times.tolist() == [0, 1, 3]
+
+
+def test_a_last_column_that_numbers_the_samples_is_no_gene(write):
+    body = "".join(f"{t},{7 * t % 5},{t * t % 11},{t + 1}\n" for t in range(8))
+    with pytest.warns(UserWarning, match="left out No, no genes but columns that count"):
+        assert Expression.of(write(f"Time,A,B,No\n{body}", "x.csv")).genes == ("A", "B")
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_text_packed_otherwise_is_to_be_unpacked(tmp_path, pack):
+    path = tmp_path / "x.csv.packed"
+    path.write_bytes(pack(b"Time,A\n0,1\n1,2\n"))
+    with pytest.raises(DataError, match=r"is compressed, and only .gz is read: unpack it"):
+        Expression.of(path)
+
+
+def test_a_title_of_words_is_to_be_deleted(write):
+    path = write("Levels of genes over time\n\nTime,A,B\n0,1,2\n1,2,3\n", "x.csv")
+    with pytest.raises(DataError, match="delete the lines above the column names"):
+        Expression.of(path)

@@ -331,3 +331,9 @@ def test_numbered_genes_of_a_family_beside_named_samples_are_genes(index):
         return
     with pytest.raises(DataError, match="its index seems to name genes"):
         Expression.of(frame)
+
+
+def test_an_index_of_levels_is_pointed_out():
+    frame = pd.DataFrame({"A": [1.5, 2.25, 3.5], "B": [2.0, 3, 1], "C": [1, 2.5, 2]}).set_index("A")
+    with pytest.warns(UserWarning, match=r"index A holds the numbers 1.5, 2.25, 3.5 and is not"):
+        assert Expression.of(frame).genes == ("B", "C")
