@@ -36,7 +36,7 @@ class TVCSRegressor(RegressorMixin, Single):
     row_caps, col_caps
         Most features with a coefficient per group: an integer for all groups, one per group
         in the order of the sorted labels, or a mapping or a Series from labels (those not in
-        it have no cap). None for no cap.
+        it, or with None, have no cap). None for no cap.
     total
         Most features with a coefficient in all; None for no cap.
     bounds
