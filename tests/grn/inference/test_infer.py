@@ -3,15 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs import (
-    METHODS,
-    Expression,
-    SteadyStates,
-    infer,
-    read_reference,
-    score,
-    simulate,
-)
+from grn_tvcs import METHODS, Expression, SteadyStates, infer, read_reference, score, simulate
 from grn_tvcs.network.rules import BY_VERDICT, Rules
 from grn_tvcs.network.rules import FEW as FEW_EDGES
 
@@ -222,11 +214,6 @@ def test_out_degree_caps_may_be_given_gene_by_gene(made):
         infer(made.expression, max_out_degree={"nobody": 3})
     with pytest.raises(ValueError, match=r"max_out_degree\['G1'\] must be >= 0, found -1"):
         infer(made.expression, max_out_degree={"G1": -1})
-
-
-def test_the_number_of_threads_changes_nothing(made):
-    one, two = (infer(made.expression, rng=0, resamples=10, threads=n) for n in (1, 2))
-    assert one.edges() == two.edges()
 
 
 def test_progress_counts_the_halves(made):
