@@ -125,7 +125,8 @@ def read_answers(
         f"{plural(deduplicated.rows.size, 'answer')} of {plural(len(workers), 'worker')} to "
         f"{plural(len(tasks), 'task')}, "
     )
-    size += f"{plural(len(found), 'class', 'classes')}{checked.description}" + (
+    n_classes = len(found if classes is not None else label.names)
+    size += f"{plural(n_classes, 'class', 'classes')}{checked.description}" + (
         f"; {deduplicated.description}" if deduplicated.description else ""
     )
     keys = task_of * len(workers) + worker_of
