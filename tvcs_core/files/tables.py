@@ -109,6 +109,8 @@ class Table:
                     remedy = "delete the lines above the column names"
                 elif self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
+                elif i == len(self.rows) - 1 and len(row) < width:
+                    remedy = "the file seems to be cut off in its last line"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i
                 )
