@@ -231,7 +231,7 @@ def read_genes(path: str | Path) -> list[str]:
             raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
         genes = _recorded_genes(path)
     else:
-        genes = read_names(path)
+        genes = read_names(path, remarks=True)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
     if OF_GENES.fullmatch(genes[0].lower()):

@@ -326,7 +326,7 @@ def test_a_warning_is_one_line_for_the_person():
         (["nothing"], "error: No such command 'nothing'"),
         (
             ["project", "x.npy", "--out", "y", "--total", "many"],
-            "error: Invalid value for '--total': ",
+            "error: --total must be an integer, found 'many'; see --help",
         ),
     ],
 )

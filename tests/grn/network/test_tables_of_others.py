@@ -140,6 +140,12 @@ def test_signs_of_other_words_are_reported(tmp_path):
     assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1
 
 
+def test_a_remark_behind_a_gene_is_no_part_of_its_name(tmp_path):
+    path = tmp_path / "genes.txt"
+    path.write_text("# of the literature\nlexA  # SOS\nrecA\nG#1\n")
+    assert read_genes(path) == ["lexA", "recA", "G#1"]
+
+
 def test_the_heading_of_a_list_is_no_gene(tmp_path):
     path = tmp_path / "genes.txt"
     path.write_text("Gene\nlexA\nrecA\n")
