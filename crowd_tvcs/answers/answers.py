@@ -48,6 +48,7 @@ __all__ = [
     "with_shared_classes",
     "write_answers",
 ]
+OF_VOTE = ("confidence", "answers")  # columns of `vote` and of `campaign export-labels`
 
 
 def read_answers(
@@ -182,6 +183,13 @@ def read_gold(
     )
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
+    if set(OF_VOTE) <= {name.lower() for name in table.rows[0]}:
+        warnings.warn(
+            f"{table.path}: has the columns {' and '.join(OF_VOTE)} of a vote, whose labels are no "
+            "gold: with the answers they came from they agree by themselves, so accuracies come "
+            "out too high",
+            stacklevel=2,
+        )
     layout = describe_columns(table, [TASK, TRUTH], at)
     checked = check_rows(
         table,
