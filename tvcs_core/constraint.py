@@ -305,10 +305,8 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one label, found none")
     if array.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name} must be integers >= -1, found {array.dtype}; "
-            "np.unique(labels, return_inverse=True)[1] numbers labels"
-        )
+        remedy = "np.unique(labels, return_inverse=True)[1] numbers labels"
+        raise TypeError(f"{name} must be integers >= -1, found {array.dtype}; {remedy}")
     _refuse(name, array, array < -1, ">= -1")
     _refuse(name, array, array > np.iinfo(np.int64).max, "below 2**63")
     return array.astype(np.int64)
@@ -354,8 +352,7 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
             raise ValueError(f"{name} must be finite, found inf; {NO_CAP}")
         _refuse(name, array, ~whole, "an integer")
     elif array.dtype.kind not in "iu":
-        has_none = array.dtype.kind == "O" and any(cap is None for cap in array.ravel())
-        found = f"None among them; {NO_CAP}" if has_none else array.dtype
+        found = f"None among them; {NO_CAP}" if None in array.ravel().tolist() else array.dtype
         raise TypeError(f"{name} must be integers >= 0, found {found}")
     if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):
         raise ValueError(
