@@ -28,7 +28,8 @@ class TVCSRegressor(RegressorMixin, Single):
     ----------
     row_groups, col_groups
         Label of every feature in either view, of any kind that can be sorted; None or NaN for
-        a feature in no group of the view. None for a view without groups. A mapping or a Series
+        a feature in no group of the view (-1 is a label like any other, unlike in
+        `TVCS.groups`). None for a view without groups. A mapping or a Series
         with an index goes by the names of the features, if X has them.
     shape
         Instead of labels: features are the entries of a matrix of this shape, in C order,
