@@ -15,6 +15,7 @@ from tvcs_core.arguments import by_label
 
 Caps = int | ArrayLike | None
 
+NO_CAP = "a cap as large as the group is no cap"
 # More empty groups than this (80 MB of caps) mean labels that were not counted from 0.
 MAX_EMPTY_GROUPS = 10_000_000
 
@@ -159,9 +160,9 @@ class TVCS:
         """
         if row_of is None and col_of is None:
             raise ValueError("row_of and col_of: at least one must be given, found None for both")
-        none = np.full(np.asarray(col_of if row_of is None else row_of).shape, -1)
-        rows = _labels("row_of", none if row_of is None else row_of)
-        cols = _labels("col_of", none if col_of is None else col_of)
+        rows = None if row_of is None else _labels("row_of", row_of)
+        cols = np.full_like(rows, -1) if col_of is None else _labels("col_of", col_of)
+        rows = np.full_like(cols, -1) if rows is None else rows
         if rows.shape != cols.shape:
             raise ValueError(
                 f"row_of and col_of must have one shape, found {rows.shape} and {cols.shape}"
@@ -289,16 +290,23 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
     except (TypeError, ValueError):
         n_rows = n_cols = 0
     if n_rows < 1 or n_cols < 1:
-        raise ValueError(f"shape must be two integers >= 1, found {shape!r}")
+        found = (
+            f"an array; give its shape, {np.shape(shape)}" if np.ndim(shape) > 1 else repr(shape)
+        )
+        raise ValueError(f"shape must be two integers >= 1, found {found}")
     return n_rows, n_cols
 
 
 def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
-    array = np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:  # lists of unequal length
+        raise ValueError(f"{name} must be one label for each variable: {error}") from error
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one label, found none")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers >= -1, found {array.dtype}")
+        remedy = "np.unique(labels, return_inverse=True)[1] numbers labels"
+        raise TypeError(f"{name} must be integers >= -1, found {array.dtype}; {remedy}")
     _refuse(name, array, array < -1, ">= -1")
     _refuse(name, array, array > np.iinfo(np.int64).max, "below 2**63")
     return array.astype(np.int64)
@@ -333,16 +341,19 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         raise TypeError(
             f"{name} must be an integer or an array in the order of the groups, found labels such "
             f"as {next(iter(of_label), None)!r}; a TVCS knows no labels: bring the values into "
-            "that order and give them without labels (.to_numpy())"
+            "that order and give them without labels, as a list"
         )
     if isinstance(caps, int) and abs(caps) > 2**62:
         caps = int(math.copysign(2**62, caps))  # outside int64: no cap, or negative
     array = np.asarray(caps)
     if array.dtype.kind == "f" and array.size:
         whole = np.isfinite(array) & (array == np.floor(array))
+        if np.isposinf(array).any():
+            raise ValueError(f"{name} must be finite, found inf; {NO_CAP}")
         _refuse(name, array, ~whole, "an integer")
     elif array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers >= 0, found {array.dtype}")
+        found = f"None among them; {NO_CAP}" if None in array.ravel().tolist() else array.dtype
+        raise TypeError(f"{name} must be integers >= 0, found {found}")
     if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):
         raise ValueError(
             f"{name} must be one integer or {sizes.size} of them, one per group, "

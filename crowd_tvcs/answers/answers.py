@@ -48,6 +48,7 @@ __all__ = [
     "with_shared_classes",
     "write_answers",
 ]
+OF_VOTE = ("confidence", "answers")  # columns of `vote` and of `campaign export-labels`
 
 
 def read_answers(
@@ -125,7 +126,8 @@ def read_answers(
         f"{plural(deduplicated.rows.size, 'answer')} of {plural(len(workers), 'worker')} to "
         f"{plural(len(tasks), 'task')}, "
     )
-    size += f"{plural(len(found), 'class', 'classes')}{checked.description}" + (
+    n_classes = len(found if classes is not None else label.names)
+    size += f"{plural(n_classes, 'class', 'classes')}{checked.description}" + (
         f"; {deduplicated.description}" if deduplicated.description else ""
     )
     keys = task_of * len(workers) + worker_of
@@ -181,6 +183,13 @@ def read_gold(
     )
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
+    if set(OF_VOTE) <= {name.lower() for name in table.rows[0]}:
+        warnings.warn(
+            f"{table.path}: has the columns {' and '.join(OF_VOTE)} of a vote, whose labels are no "
+            "gold: with the answers they came from they agree by themselves, so accuracies come "
+            "out too high",
+            stacklevel=2,
+        )
     layout = describe_columns(table, [TASK, TRUTH], at)
     checked = check_rows(
         table,

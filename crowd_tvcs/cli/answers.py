@@ -12,7 +12,7 @@ import typer
 from crowd_tvcs.answers.values import parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import plural
+from tvcs_core.files.display import joined, plural, quoted
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -125,6 +125,12 @@ def read_with_gold(
     )
     print_message(f"{answers}: {table.layout}")
     print_message(f"{gold}: {known.layout}")
+    absent = sorted(known.labels.keys() - set(table.tasks))
+    if 0 < len(absent) < len(known):
+        print_message(
+            f"{len(absent)} of {plural(len(known), 'gold task')} have no answer: "
+            f"{joined(absent, quoted)}"
+        )
     if names is None:
         for line in review_labels(gold, known, table.used_classes):
             print_message(line)

@@ -32,8 +32,10 @@ def convert(
 
     dream, arboreto and beeline get every edge with a score, all others the selected ones.
     """
+    import numpy as np
+
     from grn_tvcs.network.edge_files import read_genes, read_network
-    from grn_tvcs.network.export import LEFT_OUT, ONE_WAY, write_network
+    from grn_tvcs.network.export import LEFT_OUT, ONE_WAY, RANKINGS, write_network
     from tvcs_core import DataError
     from tvcs_core.files.folders import write_whole
 
@@ -45,7 +47,11 @@ def convert(
     network = read_network(edges, None if listed is None else read_genes(listed))
     write_whole(out, lambda path: write_network(network, path, to))
     named = " that EDGES names" if listed is None else ""
-    print_message(f"{plural(len(network.genes), 'gene')}{named} written to {out}")
+    n_edges = int(np.count_nonzero(network.pairs.scores > 0))
+    n_edges = n_edges if to in RANKINGS else network.n_selected
+    edges_of = f"{plural(n_edges, 'edge')} among {plural(len(network.genes), 'gene')}{named}"
+    what = "the style" if to == "cytoscape-style" else edges_of
+    print_message(f"{what} written to {out}")
     if to in LEFT_OUT:
         print_message(f"{to} has no place for {LEFT_OUT[to]}")
     undirected = [edge for edge in network.edges(selected_only=True) if edge.undirected]

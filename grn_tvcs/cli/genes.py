@@ -86,7 +86,7 @@ def _readings(path: Path, heads: Collection[str]) -> list[tuple[str, list[str]]]
     Each has its place in words, empty for the list, which comes first: it counts where columns
     name no more genes.
     """
-    lines = [] if is_workbook(path) else read_names(path)
+    lines = [] if is_workbook(path) else read_names(path, remarks=True)
     if len(lines) == 1:
         parts = (re.split(mark, lines[0]) for mark in (r"[,;\t]", r"[,;\t ]"))
         columns = [[bare for name in part if (bare := name.strip(" \"'"))] for part in parts]

@@ -77,7 +77,8 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
     if a.scale and b.scale and a.scale != b.scale:
         raise ValueError(
             f"the conditions must have one scale, but {names[0]} is read as {a.scale} and "
-            f"{names[1]} as {b.scale}; give {option_name('scale')}"
+            f"{names[1]} as {b.scale}; give both on one scale, or {option_name('scale')} if one "
+            "was guessed wrongly"
         )
     refuse_different_scales(names, (a, b))
 

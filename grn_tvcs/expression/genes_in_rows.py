@@ -137,10 +137,11 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
         warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
         return sheet.without(more)
     made, n_other = _called(sheet, best)
+    first = heads[0] or "the first column"
+    others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
     warn_user(
-        f"{sheet.path}: genes are named by {heads[best]}, {n_other} of {len(sheet)} by "
-        f"{heads[0] or 'the first column'}, where it is empty or comes twice; to name all by "
-        f"that, give {option_words({'gene_column': heads[0] or '1'})}"
+        f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}; to name all "
+        f"by {first}, give {option_words({'gene_column': heads[0] or '1'})}"
     )
     return made.without(more)
 

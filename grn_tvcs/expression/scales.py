@@ -13,7 +13,7 @@ from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.judge.cycles import are_like_cycles
 from grn_tvcs.expression.missing_values import CYCLES, RISING
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.arguments import check_choice, option_words
+from tvcs_core.arguments import check_choice, option_name, option_words
 
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
@@ -140,6 +140,11 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
                 f"{option_words({'scale': guess.other})}"
             )
         _refuse_implausible(expression, used)
+    if scale == "log" and values.min() >= 0 and values.max() > LARGEST["log"]:
+        warn_user(
+            f"{option_name('scale')} is log, but values go up to {values.max():g}: logarithms lie "
+            f"below {LARGEST['log']:g}, so these seem to be levels"
+        )
     if used != "log" and (values < 0).any():
         values = _without_background(expression, used)
     if used == "counts":

@@ -121,7 +121,8 @@ def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> N
     have the score 1. Self-loops, repeats and edges of other genes are left out, with a warning.
     Names are matched without version, species prefix and case where they differ in these alone,
     with a warning that counts them. Lists of databases may have more columns:
-    CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
+    CollecTRI, DoRothEA, OmniPath and RegulonDB with their headers, TRRUST without one. Lines above
+    that begin with ``#`` are comments.
 
     Raises
     ------
@@ -230,7 +231,7 @@ def read_genes(path: str | Path) -> list[str]:
             raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
         genes = _recorded_genes(path)
     else:
-        genes = read_names(path)
+        genes = read_names(path, remarks=True)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
     if OF_GENES.fullmatch(genes[0].lower()):

@@ -184,6 +184,7 @@ FORMATS: dict[str, Callable[[Network, Path], None]] = {
 LEFT_OUT = {
     "dream": "signs", "sif": "scores (edge-table has them)", "celloracle-base": "scores and signs",
 }  # fmt: skip
+RANKINGS = ("dream", "arboreto", "beeline")  # formats of all edges, not the selected ones
 ONE_WAY = ("decoupler", "celloracle", "celloracle-base")  # formats in which every edge is directed
 
 

@@ -169,24 +169,30 @@ class Rules:
         return found[0], found[1]
 
     def called_as(self, genes: Sequence[str]) -> Rules:
-        """Return the rules with regulators and targets called as the genes; warn of other names."""
+        """Return the rules with names written as the genes are; warn of others."""
+        caps = self.max_out_degree
+        capped = frozenset(caps) if isinstance(caps, Mapping) else None
         roles = {"regulators": self.regulators, "targets": self.targets}
+        roles |= {"regulators with a cap": capped}
         for kind, names in roles.items():
             if names is None:
                 continue
             same = same_names(sorted(names), genes)
             if sentence := same.describe():
                 warn_user(f"{kind}: {sentence}")
-            roles[kind] = frozenset(same.gene_of.get(name, name) for name in names)
-        caps = self.max_out_degree
-        named = {**roles, "regulators with a cap": caps if isinstance(caps, Mapping) else None}
-        for kind, of_kind in named.items():
-            missing = sorted(set(of_kind or ()) - set(genes))
-            if 0 < len(missing) < len(of_kind or ()):  # if none is a gene, an error follows
-                warn_user(
-                    f"{len(missing)} of {len(of_kind or ())} {kind} are no genes: {joined(missing)}"
-                )
-        return replace(self, regulators=roles["regulators"], targets=roles["targets"])
+            roles[kind] = found = frozenset(same.gene_of.get(name, name) for name in names)
+            missing = sorted(found - set(genes))
+            if 0 < len(missing) < len(found):  # if none is a gene, an error follows
+                warn_user(f"{len(missing)} of {len(found)} {kind} are no genes: {joined(missing)}")
+            if isinstance(caps, Mapping) and names is capped:
+                own = {name: cap for name, cap in caps.items() if name in genes}
+                caps = {same.gene_of.get(name, name): cap for name, cap in caps.items()} | own
+        return replace(
+            self,
+            regulators=roles["regulators"],
+            targets=roles["targets"],
+            max_out_degree=caps,
+        )
 
     def candidates(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> Candidates:
         """Pairs that may be edges: of regulators x targets, never a gene on itself.

@@ -167,6 +167,8 @@ def test_one_cap_that_is_not_kept_is_enough(caps, is_feasible):
         ({"total": -3}, "total must be >= 0"),
         ({"row_caps": "many"}, "row_caps must be integers >= 0, found"),
         ({"row_caps": True}, "row_caps must be integers >= 0, found bool"),
+        ({"row_caps": [1, None]}, "found None among them; a cap as large as the group is no cap"),
+        ({"total": np.inf}, "total must be finite, found inf; a cap as large"),
         ({"allowed": np.ones((3, 2), bool)}, r"allowed must have shape \(2, 3\), found \(3, 2\)"),
         ({"allowed": np.ones((2, 3))}, "allowed must be booleans, found float64"),
         ({"bounds": (1, 2)}, "lower must be <= 0 so that 0 lies inside, found 1.0"),
@@ -191,6 +193,8 @@ def test_a_wrong_constraint_is_refused(arguments, message):
             r"below the number of row_caps \(2\), but row_of\[1\] is 3",
         ),
         ([0.5, 1], None, {}, "row_of must be integers >= -1, found float64"),
+        (["a", "b"], None, {}, r"found <U1; np.unique\(labels, return_inverse=True\)\[1\] numbers"),
+        ([[0, 1], [2]], None, {}, "row_of must be one label for each variable"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),
         ([], None, {}, "must hold at least one label"),
@@ -275,6 +279,11 @@ def test_one_row_or_column_is_a_matrix(shape):
 def test_a_shape_is_two_positive_integers(shape):
     with pytest.raises(ValueError, match="shape must be two integers >= 1, found"):
         TVCS.matrix(shape)
+
+
+def test_an_array_in_place_of_its_shape_is_not_printed():
+    with pytest.raises(ValueError, match=r"found an array; give its shape, \(6, 5\)$"):
+        TVCS.matrix(np.ones((6, 5)))
 
 
 @pytest.mark.parametrize("package", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])

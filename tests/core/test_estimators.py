@@ -99,7 +99,7 @@ def test_labels_and_caps_with_an_index_go_by_name(rng):
 def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_free(rng):
     X, y, _ = regression(rng)
     groups = ["a", "a", None, "a", float("nan"), "a", "a", "b", "b", "b", "b", "b"]
-    model = TVCSRegressor(row_groups=groups, row_caps={"a": 0}).fit(X, y)
+    model = TVCSRegressor(row_groups=groups, row_caps={"a": 0, groups[-1]: None}).fit(X, y)
     support = model.get_support()
     assert not support[[0, 1, 3, 5, 6]].any()
     assert support[[2, 4, 7, 8, 9, 10, 11]].all()

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
-from typing import NoReturn, ParamSpec, TextIO, TypeVar
+from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from tvcs_core.arguments import on_command_line
 from tvcs_core.command.blas import one_thread_unless_told
@@ -192,10 +192,22 @@ def run(app: Callable[..., object]) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)
             raise SystemExit(BAD_INPUT) from None
-        message = " ".join(error.format_message().split()).rstrip(".")
+        message = _of_number(error) or " ".join(error.format_message().split()).rstrip(".")
         exit_with_error(f"error: {message}; see --help", BAD_INPUT)
     if isinstance(code, int) and code:
         raise SystemExit(code)
+
+
+def _of_number(error: Any) -> str:
+    """Return the message of an option that is no number, with what was found; empty for others."""
+    wrong: list[dict[str, Any]] = getattr(
+        error.__cause__, "errors", list
+    )()  # of pydantic, which typer asks
+    kind = {"int_parsing": "an integer", "float_parsing": "a number"}
+    if not wrong or wrong[0]["type"] not in kind:
+        return ""
+    option = (error.param.opts or [error.param.name])[0]
+    return f"{option} must be {kind[wrong[0]['type']]}, found {wrong[0]['input']!r}"
 
 
 def _give_up(stream: TextIO) -> None:

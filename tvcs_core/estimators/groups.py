@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tvcs_core.arguments import by_label
 from tvcs_core.constraint import Caps
 
-CapsByLabel = Caps | Mapping[Any, int]
+CapsByLabel = Caps | Mapping[Any, int | None]
 
 
 def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> Any:
@@ -67,7 +67,8 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         unknown = [label for label in of_label if label not in number]
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
-        caps = [of_label.get(label, len(labels)) for label in ordered]
+        found_caps = (of_label.get(label) for label in ordered)
+        caps = [len(labels) if cap is None else cap for cap in found_caps]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
         if caps.ndim == 1 and caps.size != len(ordered):

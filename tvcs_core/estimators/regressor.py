@@ -28,7 +28,8 @@ class TVCSRegressor(RegressorMixin, Single):
     ----------
     row_groups, col_groups
         Label of every feature in either view, of any kind that can be sorted; None or NaN for
-        a feature in no group of the view. None for a view without groups. A mapping or a Series
+        a feature in no group of the view (-1 is a label like any other, unlike in
+        `TVCS.groups`). None for a view without groups. A mapping or a Series
         with an index goes by the names of the features, if X has them.
     shape
         Instead of labels: features are the entries of a matrix of this shape, in C order,
@@ -36,7 +37,7 @@ class TVCSRegressor(RegressorMixin, Single):
     row_caps, col_caps
         Most features with a coefficient per group: an integer for all groups, one per group
         in the order of the sorted labels, or a mapping or a Series from labels (those not in
-        it have no cap). None for no cap.
+        it, or with None, have no cap). None for no cap.
     total
         Most features with a coefficient in all; None for no cap.
     bounds

@@ -25,6 +25,7 @@ def table_in(
     source: str | Path | pd.DataFrame,
     *,
     spaces: bool = False,
+    comments: bool = False,
     needed: str = A_TABLE,
     if_json: str = "",
 ) -> Table:
@@ -39,7 +40,7 @@ def table_in(
         return table_of_frame(source)
     if not isinstance(source, str | Path):
         raise TypeError(f"{needed}, found {type(source).__name__}")
-    return read_table(source, spaces=spaces, if_json=if_json)
+    return read_table(source, spaces=spaces, comments=comments, if_json=if_json)
 
 
 def table_of_frame(frame: pd.DataFrame) -> Table:

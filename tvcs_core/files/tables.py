@@ -109,6 +109,8 @@ class Table:
                     remedy = "delete the lines above the column names"
                 elif self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
+                elif i == len(self.rows) - 1 and len(row) < width:
+                    remedy = "the file seems to be cut off in its last line"
                 raise self.error(
                     f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i
                 )
@@ -292,10 +294,14 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def read_names(path: str | Path) -> list[str]:
-    """Read a list of names, one per line; blank lines and lines that start with # are skipped."""
+def read_names(path: str | Path, *, remarks: bool = False) -> list[str]:
+    """Read a list of names, one per line; blank lines and lines that start with # are skipped.
+
+    With `remarks` a # between spaces begins one, as in ``JUN  # AP-1``.
+    """
     lines = (line.strip() for line in read_text(path).split("\n"))
-    return [line for line in lines if line and not line.startswith("#")]
+    names = [line for line in lines if line and not line.startswith("#")]
+    return [re.split(r"\s+#\s", name)[0] for name in names] if remarks else names
 
 
 def read_text(path: str | Path) -> str:

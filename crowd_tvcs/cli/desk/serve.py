@@ -46,6 +46,7 @@ app = Program(
 BaseUrl = Annotated[
     str, typer.Option("--public-url", metavar="URL", help="URL of the server for workers.")
 ]
+HERE = "http://127.0.0.1:8000"
 Names = Annotated[
     list[str] | None,
     typer.Option("--worker", metavar="NAME", help="Only this worker; may be repeated."),
@@ -206,7 +207,7 @@ def links(
         Path | None, typer.Option("--out", metavar="FILE", help="Default: standard output.")
     ] = None,
     workers: Names = None,
-    url: BaseUrl = "http://127.0.0.1:8000",
+    url: BaseUrl = HERE,
 ) -> None:
     """Create a new link for every worker, or for some; print them as worker, link.
 
@@ -221,6 +222,7 @@ def links(
     write_rows(out, ["worker", "link"], rows, is_secret=True)
     print_message(
         f"{plural(len(rows), 'link')} created; whoever has one answers in the worker's name"
+        f"{_where(url)}"
     )
 
 
@@ -249,7 +251,7 @@ def invite(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Default: standard output.")
     ] = None,
-    url: BaseUrl = "http://127.0.0.1:8000",
+    url: BaseUrl = HERE,
     id_parameter: Annotated[
         str, name_option("Parameter of the address that holds the id.")
     ] = "worker",
@@ -276,7 +278,15 @@ def invite(
     write_rows(out, ["worker", "link"], rows, is_secret=True)
     print_message(
         f"{plural(len(rows), 'link')} signed; whoever has one may take this person's seat"
+        f"{_where(url)}"
     )
+
+
+def _where(url: str) -> str:
+    """Return that the links of the usual address open here alone; empty for another address."""
+    if url != HERE:
+        return ""
+    return "; they open on this computer, at port 8000: give --public-url for another address"
 
 
 def _check_extra() -> None:

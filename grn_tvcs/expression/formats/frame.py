@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
@@ -72,7 +74,7 @@ class Frame(Grid):
 
 
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
-    """Make a sheet of a DataFrame, and a `sample_sheet` of the DataFrame of its samples.
+    """Make a sheet of a DataFrame, and a `sample_sheet` of the DataFrame or file of its samples.
 
     Named levels of the index that have a role are columns. So is an index that names genes, or
     samples beside a sheet. Other names in the index are not used.
@@ -87,7 +89,12 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
         raise DataError("must have a column for each gene, found none", path=FRAME)
     of_samples = None
     if options.samples is not None:
-        of_samples = _of_samples(_frame("samples", options.samples), options)
+        is_file = isinstance(options.samples, str | Path)
+        of_samples = (
+            open_sheet(options.samples)
+            if is_file
+            else _of_samples(_frame("samples", options.samples), options)
+        )
     if options.genes_in_rows:
         made = _with_genes(sheet, frame)
     else:

@@ -18,7 +18,7 @@ from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, pla
 from grn_tvcs.expression.options import REPLICATES
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.arguments import option_name, option_words
+from tvcs_core.arguments import is_on_command_line, option_name, option_words
 from tvcs_core.files.display import joined, plural, unquoted
 
 Times = NDArray[np.float64]
@@ -329,10 +329,14 @@ def warn_of_conditions(samples: Samples, series: Series) -> None:
     for name, i in zip(series.names, series.rows, strict=True):
         of_condition.setdefault(cells[i], set()).add(name)
     if len(of_condition) > 1 and min(map(len, of_condition.values())) > 1:
+        head = samples.sheet.heads[place]
+        how = f"compare them by the column {head}"
+        if is_on_command_line():
+            how = f"give grn-tvcs compare {option_words({'condition_column': head})}"
         warn_user(
             f"{samples.sheet.path}: the series of {len(of_condition)} conditions "
             f"({joined(of_condition)}) are taken as of one network; to test what differs between "
-            f"conditions, compare them by the column {samples.sheet.heads[place]}"
+            f"conditions, {how}"
         )
 
 

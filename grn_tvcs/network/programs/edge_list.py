@@ -20,7 +20,7 @@ from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.expression.judge.same_names import SameNames, same_names
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_formats
+from grn_tvcs.network.programs.refused import if_json, refuse_folder, refuse_other_formats
 from grn_tvcs.network.programs.signs import is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, plural, quoted
@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 Places = NDArray[np.int64]
-REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
-TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
+REGULATOR = (
+    "regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene",
+    "3)regulatorgenename",
+)  # fmt: skip
+TARGET = ("target", "to", "gene2", "targetgene", "target.gene", "5)regulatedname")
 SYMBOLS = ("source_genesymbol", "target_genesymbol")  # OmniPath's, beside identifiers of proteins
 STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
 SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
-SIGN = ("sign", "mor", "regulation", "effect", "interaction")
+SIGN = ("sign", "mor", "regulation", "effect", "interaction", "6)function")  # the last: RegulonDB
 SELF_LOOPS, UNKNOWN_GENES, REPEATS = "self_loops", "unknown_genes", "repeats"  # do not count
 SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
 _NAME_OF_EDGE = re.compile(r"(.+) \([^()]*\) (.+)")  # of Cytoscape
@@ -233,7 +236,7 @@ def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
     """
     if not is_frame(source):
         refuse_folder(source)
-    table = table_in(source, spaces=True)
+    table = table_in(source, spaces=True, comments=True, if_json=if_json(third))
     if is_frame(source) and table.rows[0] == list(map(str, range(len(table.rows[0])))):
         table = replace(table, rows=table.rows[1:], lines=table.lines[1:])
     table = _with_ends(_with_sign(table))

@@ -14,11 +14,19 @@ from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = {
-    "<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML",
-    "{": "JSON, such as Cytoscape's", "#": "a comment",
+    "<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML", "#": "a comment",
 }  # fmt: skip
 BASE = ("peak_id", "gene_short_name")  # how a base GRN of CellOracle begins
 OURS = "give edges.tsv, from which it was written, or "
+
+
+def if_json(third: str) -> str:
+    """Return what to give instead of JSON; `third` as in `open_edges`."""
+    return f", such as Cytoscape's files; {OURS}{_as_list(third)}"
+
+
+def _as_list(third: str) -> str:
+    return f"write regulator, target and perhaps {third} in each line, with a tab between them"
 
 
 def refuse_folder(path: str | Path) -> None:
@@ -29,10 +37,10 @@ def refuse_folder(path: str | Path) -> None:
 
 
 def refuse_other_formats(table: Table, third: str) -> None:
-    """Refuse XML, JSON, comments, SIF, a base GRN and a matrix; `third` as in `open_edges`."""
+    """Refuse XML, comments, SIF, a base GRN and a matrix; `third` as in `open_edges`."""
     first = table.rows[0]
     begins = " ".join(first)
-    as_list = f"write regulator, target and perhaps {third} in each line, with a tab between them"
+    as_list = _as_list(third)
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):
             remedy = "remove these lines, or " if mark == "#" else OURS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import RELATIONS
 from tvcs_core.files.display import LISTED, plural, unquoted
 
@@ -25,10 +26,17 @@ def summary(network: Any) -> str:
         f"Network of {plural(len(network.genes), 'gene')}": f"{plural(len(edges), 'edge')} "
         f"selected of {network.n_scored} with a score",
         "method": "not known" if origin is None else f"{origin.method}{seed}",
-        "verdict": "none, there are no edge probabilities"
-        if verdict is None
-        else verdict.describe(),
+        "verdict": _without_verdict(network) if verdict is None else verdict.describe(),
         "degrees": f"the most are {into} regulators of a gene, {out} targets of a regulator",
         "top edges": ", ".join(named) + more if named else "none",
     }
     return "\n".join(f"{name}: {fact}" for name, fact in facts.items())
+
+
+def _without_verdict(network: Any) -> str:
+    """Say that there is none, and how many edges the confidences of a file support."""
+    confidence = network.confidence
+    if confidence is None:
+        return "none, there are no edge probabilities"
+    n = int((confidence >= LIKELY).sum())
+    return f"not recorded; {plural(n, 'edge has', 'edges have')} a confidence of {LIKELY:g} or more"

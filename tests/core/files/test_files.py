@@ -96,6 +96,8 @@ def test_a_ragged_row_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "remedy"),
     [
+        ("id,A,B\ns1,1,2\ns2,1\n", 3, "the file seems to be cut off in its last line"),
+        ("id,A,B\ns1,1\ns2,1,2\n", 2, "quote a cell"),
         ("id,A,B\ns1,1,2\ns2,1,5,2\n", 3, "quote a cell"),  # a decimal comma
         ("id,A,B\ns1,1,2\ns2,1,2,\n", 3, "quote a cell"),
         ("id,A,B\ns1,1,2\ns2,1,5,2\ns3,1,5,3\n", 3, "quote a cell"),
@@ -324,7 +326,7 @@ def test_a_warning_is_one_line_for_the_person():
         (["nothing"], "error: No such command 'nothing'"),
         (
             ["project", "x.npy", "--out", "y", "--total", "many"],
-            "error: Invalid value for '--total': ",
+            "error: --total must be an integer, found 'many'; see --help",
         ),
     ],
 )

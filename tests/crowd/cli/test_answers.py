@@ -67,6 +67,19 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
     assert [entry["file"] for entry in record["inputs"]] == ["answers.csv", "gold.csv"]
 
 
+def test_gold_that_nobody_answered_is_counted_and_classes_of_answers_are_theirs(crowd, tmp_path):
+    lines = (crowd / "gold.csv").read_text().splitlines()
+    lines[2] = lines[2].replace("t01", "T01")
+    lines[3:5] = [line[:-1] + "unsure" for line in lines[3:5]]
+    (tmp_path / "gold.csv").write_text("\n".join(lines))
+    done = crowd_tvcs(
+        "quality", crowd / "answers.csv", "--gold", tmp_path / "gold.csv", "--out", tmp_path / "out"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "1 of 15 gold tasks have no answer: 'T01'\n" in done.stderr
+    assert "600 answers of 10 workers to 60 tasks, 2 classes\n" in done.stderr
+
+
 def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     (tmp_path / "names.txt").write_text("=new\n007\n")
     done = crowd_tvcs(
@@ -266,10 +279,12 @@ def test_labels_that_nobody_gave_are_no_gold_when_they_are_read_back(tmp_path):
     (tmp_path / "labels.csv").write_text(
         "task,label,confidence,answers\nt,cat,.9,2\nu,,,0\nv,dog,.8,1\nt,,,0\n"
     )
-    gold = read_gold(tmp_path / "labels.csv", ["cat", "dog"])
+    with pytest.warns(UserWarning, match="columns confidence and answers of a vote, .* no gold"):
+        gold = read_gold(tmp_path / "labels.csv", ["cat", "dog"])
     assert gold.labels == {"t": "cat", "v": "dog"}
     assert "2 gold tasks; left out: 2 without a label" in gold.layout
-    assert read_gold(tmp_path / "labels.csv").classes == ("cat", "dog")
+    with pytest.warns(UserWarning, match="so accuracies come out too high"):
+        assert read_gold(tmp_path / "labels.csv").classes == ("cat", "dog")
     (tmp_path / "none.csv").write_text("task,label\nt,\nu,\n")
     with pytest.raises(DataError, match="must have a row with a label, found none"):
         read_gold(tmp_path / "none.csv")

@@ -84,7 +84,10 @@ def test_links_are_made_and_revoked(campaign, tmp_path):
     lines = (tmp_path / "links.csv").read_text().splitlines()
     assert lines[0] == "worker,link"
     assert re.fullmatch(r"ann,https://label\.example/w/[\w-]{24}\.[\w-]{43}", lines[1])
-    assert "1 link revoked" in run("revoke", store, "--worker", "ann").stderr
+    assert "this computer" not in done.stderr
+    here = run("links", store, "--out", tmp_path / "here.csv")
+    assert "they open on this computer, at port 8000: give --public-url" in here.stderr
+    assert "2 links revoked" in run("revoke", store, "--worker", "ann").stderr
 
 
 def test_an_address_in_use_is_failed_work(campaign):

@@ -144,9 +144,21 @@ def test_what_is_no_frame_and_no_anndata_is_refused_by_the_name_of_the_argument(
     elif not isinstance(wrong, str):
         with pytest.raises(TypeError, match=r"^data must be an Expression, a DataFrame, an Ann"):
             Expression.of(wrong)
-    if wrong is not None:
+    if wrong is not None and not isinstance(wrong, str):
         with pytest.raises(TypeError, match=r"^samples must be a DataFrame, found "):
             Expression.of(TIMED, samples=wrong)
+
+
+def test_the_samples_of_a_frame_may_stand_in_a_file(tmp_path):
+    levels = pd.DataFrame({"s1": [1.0, 2], "s2": [2.0, 1], "s3": [3.0, 4]}, index=["A", "B"])
+    sheet = pd.DataFrame({"sample": ["s3", "s1", "s2"], "time": [2, 0, 1]})
+    sheet.to_csv(tmp_path / "sheet.csv", index=False)
+    found, again = (
+        Expression.of(levels, genes_in_rows=True, samples=samples)
+        for samples in (tmp_path / "sheet.csv", sheet)
+    )
+    assert found.times.tolist() == again.times.tolist() == [0, 1, 2]
+    assert (found.values == again.values).all()
 
 
 @pytest.mark.parametrize("name", ["time_column", "layer", "gene_column"])

@@ -223,6 +223,12 @@ def test_logarithms_are_not_logged_again(levels):
     assert b.edges() != infer(above, "tvcs", scale="levels", resamples=6, rng=0).edges()
 
 
+def test_levels_that_are_called_logarithms_are_warned_of(levels):
+    with pytest.warns(UserWarning, match=r"scale is log, but values go up to .*: logarithms lie"):
+        found = on_scale(replace(levels, values=levels.values * 1e4, scale=None), "log")
+    assert (found.values == levels.values * 1e4).all()
+
+
 def test_counts_do_not_know_how_deep_a_sample_was_read(levels):
     counts = np.rint(levels.values * 1000)
     deep = np.where(np.arange(len(counts)) % 2, 3.0, 1.0)[:, None]

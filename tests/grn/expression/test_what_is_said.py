@@ -132,6 +132,7 @@ def test_replicated_conditions_in_one_network_are_named(alone, tmp_path):
     found = [str(one.message) for one in caught if "conditions" in str(one.message)]
     assert len(found) == (0 if alone else 1)
     assert alone or "the series of 2 conditions (wt, cold) are taken as of one network" in found[0]
+    assert alone or found[0].endswith("conditions, compare them by the column condition")
 
 
 # ---- what people bring: each as a file and as a DataFrame

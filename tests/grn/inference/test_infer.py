@@ -202,6 +202,14 @@ def test_each_part_alone_and_both_find_edges_within_the_caps(made):
         assert network.in_degrees.max() == 1
 
 
+def test_caps_of_regulators_find_genes_of_another_case(made):
+    with pytest.warns(UserWarning, match=r"with a cap: 2 of 2 names .* \(g1 is G1\)"):
+        found = infer(made.expression, "pcc", max_out_degree={"g1": 0, "G2": 1}, max_edges=30)
+    exact = infer(made.expression, "pcc", max_out_degree={"G1": 0, "G2": 1}, max_edges=30)
+    assert found.edges() == exact.edges()
+    assert found.out_degrees[found.genes.index("G1")] == 0
+
+
 def test_out_degree_caps_may_be_given_gene_by_gene(made):
     caps = {"G1": 0, "G2": 1, "nobody": 3}
     with pytest.warns(UserWarning, match="1 of 3 regulators with a cap are no genes: nobody"):

@@ -132,6 +132,8 @@ def test_confidence_survives_edges_tsv_exactly(network, tmp_path):
     assert np.array_equal(again.confidence, network.confidence)
     assert np.array_equal(again.false_discovery, network.false_discovery)
     assert list(network.to_frame().columns) == header
+    n = (network.confidence >= 0.5).sum()
+    assert f"verdict: not recorded; {n} edges have a confidence of 0.5 or more\n" in str(again)
 
 
 def test_graphs_hold_the_confidence_of_the_selected_edges(network, tmp_path):

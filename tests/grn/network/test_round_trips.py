@@ -180,7 +180,7 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     words = ["convert", tmp_path / "links.csv", "--to", "sif", "--out", tmp_path / "n.sif"]
     done = grn_tvcs(*words)
     assert done.exit_code == 0
-    assert "3 genes that EDGES names written to" in done.stderr
+    assert "2 edges among 3 genes that EDGES names written to" in done.stderr
     assert "sif has no place for scores" in done.stderr
     assert (tmp_path / "n.sif").read_text() == "A\tactivates\tB\nB\trepresses\tC\n"
     (tmp_path / "gold.tsv").write_text("A\tB\nA\tD\n")

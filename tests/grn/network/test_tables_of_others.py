@@ -96,7 +96,7 @@ def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
         ("regulator,target,score,score\nlexA,recA,1,2\n", "must have one column 'score'"),
         ("regulator,target,score\nlexA,recA,-1\n", "found '-1'; .* call the column weight"),
         ("<graphml>\n", "csv:1: must be a header or an edge, found XML, such as GraphML"),
-        ("# made by\nlexA,recA\n", "csv:1: must be a header or an edge, found a comment"),
+        ("#TF,target\nlexA,recA\n", "csv:1: must be a header or an edge, found a comment"),
         ("0,1,.5\n", "must have an edge between two .* found none; it names 0, 1; the network"),
         ("lexA,lexA,1\n", "found none; it names lexA; the network has lexA, recA, umuD, sulA$"),
     ],
@@ -104,6 +104,13 @@ def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
 def test_edges_that_would_be_read_wrongly_are_refused_with_the_remedy(tmp_path, text, found):
     with pytest.raises(DataError, match=found):
         read(tmp_path, text)
+
+
+def test_comments_above_the_edges_are_skipped_and_lines_still_count_from_the_top(tmp_path):
+    edges = read(tmp_path, "# made by\n# a program\nlexA,recA,1\n").edges()
+    assert [(e.regulator, e.target) for e in edges] == [("lexA", "recA")]
+    with pytest.raises(DataError, match=r"csv:3, column 3: must be"):
+        read(tmp_path, "# made by\nlexA,recA,1\nlexA,umuD,up\n", read_reference)
 
 
 def test_names_that_match_are_not_reported_to_differ_in_capitals(tmp_path):
@@ -131,6 +138,12 @@ def test_signs_of_other_words_are_reported(tmp_path):
     text = "regulator,target,score,sign\nlexA,recA,1,up\nlexA,umuD,1,-\nlexA,sulA,1,\n"
     assert "1 sign counts as ?: up; a sign is + - ?" in said(tmp_path, text)
     assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1
+
+
+def test_a_remark_behind_a_gene_is_no_part_of_its_name(tmp_path):
+    path = tmp_path / "genes.txt"
+    path.write_text("# of the literature\nlexA  # SOS\nrecA\nG#1\n")
+    assert read_genes(path) == ["lexA", "recA", "G#1"]
 
 
 def test_the_heading_of_a_list_is_no_gene(tmp_path):
