@@ -84,7 +84,7 @@ def test_the_page_is_filled_from_the_rows(finished, tmp_path):
     show.write_docs(finished, tmp_path, 0)
     page = (tmp_path / "studies" / "network-study.md").read_text(encoding="utf-8")
     known = load(finished / "ten-networks.csv", cases.Case)
-    [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "linked")]
+    [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "all")]
     assert f"| tvcs | top-n | {best.sn:.3f} ± 0.000 | {best.sp:.3f} ± 0.000 |" in page
     drawn = (tmp_path / "figures" / "network-study.svg").read_text(encoding="utf-8")
     assert drawn.count("<circle") == 30

@@ -177,8 +177,8 @@ def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, mo
     propose = rounds.propose
     calls = []
 
-    def slow(state, **options):
-        found = propose(state, **options)
+    def slow(state, *asked):
+        found = propose(state, *asked)
         if len(calls) < 2:
             campaign.add_answers([answers[len(calls)]])
         calls.append(found)
@@ -188,8 +188,8 @@ def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, mo
     campaign.plan(labels=5, method="fast")
     assert len(calls) == 3
 
-    def always(state, **options):
-        found = propose(state, **options)
+    def always(state, *asked):
+        found = propose(state, *asked)
         campaign.next("w1")
         return found
 
@@ -204,8 +204,8 @@ def test_a_plan_that_was_overtaken_overtakes_nobody(campaign, monkeypatch):
     """Two planners at once: one issues its round, the other plans anew and issues the next."""
     propose, calls = rounds.propose, []
 
-    def first_the_other(state, **options):
-        found = propose(state, **options)
+    def first_the_other(state, *asked):
+        found = propose(state, *asked)
         calls.append(state.settings.revision)
         if len(calls) == 1:
             campaign.plan(labels=5, method="fast")

@@ -138,7 +138,7 @@ def test_workers_and_tasks_are_added(store):
     Path("new.csv").write_text("task,max_workers\nt99,1\n")
     done = run("add", store, "--workers", "more.csv", "--tasks", "new.csv")
     assert done.exit_code == 0, done.stderr
-    assert "1 worker and 1 task added" in done.stderr
+    assert "1 worker, 1 task added" in done.stderr
     record = json.loads(run("status", store, "--json").stdout)
     assert (record["workers"], record["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
@@ -154,7 +154,7 @@ def test_other_additions_and_strangers_are_reported(folder):
     Path("other.csv").write_text("worker,quality\nann,.8\neve,.7\n")
     done = run("add", "q.db", "--quality", "other.csv")
     assert done.stderr.splitlines() == [
-        "0 workers and 0 tasks added",
+        "qualities added",
         "qualities left out, because these workers are not in the campaign: 'eve'",
     ]
     done = run("add", "q.db", "--answers", "gold_answers.csv")
@@ -165,7 +165,7 @@ def test_other_additions_and_strangers_are_reported(folder):
         "error: gold_answers.csv:2: task 'g0' has no gold label; leave out answers to such tasks",
     ]
     done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
-    assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
+    assert "8 gold labels, 32 gold answers added" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_gold_among_tasks_is_left_out_and_gold_of_tasks_measures_them_or_settles
     Path("more.csv").write_text("task,text\ng1,known\nn1,new\n")
     done = run("add", store, "--tasks", "more.csv")
     assert "1 of 2 tasks are gold" in done.stderr
-    assert "0 workers and 1 task added" in done.stderr
+    assert "1 task added" in done.stderr
     Path("late.csv").write_text("task,label\nt1,yes\n")
     assert (
         "the tasks stay open: 't1'; campaign settle"

@@ -244,8 +244,8 @@ def test_a_preview_of_a_round_issues_nothing(tmp_path, browse):
 def test_a_round_that_others_overtake_is_reported(operator, campaign, monkeypatch):
     propose = rounds.propose
 
-    def overtaken(state, **options):
-        found = propose(state, **options)
+    def overtaken(state, *asked):
+        found = propose(state, *asked)
         campaign.block("ann", campaign.state().settings.revision % 2 == 0)
         return found
 
