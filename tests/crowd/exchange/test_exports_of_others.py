@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.exchange import export, import_answers
 from tests.crowd import tools
 from tests.makers.commands import crowd_tvcs
@@ -143,12 +142,6 @@ def test_every_refusal_names_what_to_do_and_that_works(name, tmp_path):
     if options.get("leave_out_missing"):
         assert list(found.left_out.values()) == [1]
         assert next(iter(found.left_out)).startswith("without a ")
-
-
-def test_pictures_of_cvat_as_a_table_are_read(tmp_path):
-    """What the refusal of CVAT's XML says to do."""
-    (tmp_path / "a.csv").write_text("task,worker,label\na.jpg,ann,day\na.jpg,bob,night\n")
-    assert read_answers(tmp_path / "a.csv").size == 2
 
 
 def test_a_file_per_user_of_doccano_is_read(tmp_path):

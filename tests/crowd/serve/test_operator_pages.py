@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
+from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.serve import operator as operator_pages
@@ -378,3 +379,10 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         assert [row["task"] for row in figures.least_confident(campaign.store, rows=20)] == [
             t.name for t in order
         ]
+
+
+def test_the_curve_is_drawn(campaign, operator):
+    for name in ("ann", "bob"):
+        campaign.submit(name, campaign.next(name).task, "good")
+        assert note_history(campaign.store, 3.0)
+    assert '<polyline class="curve"' in operator.get("/operator").text

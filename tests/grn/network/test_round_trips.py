@@ -193,6 +193,7 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
 @pytest.mark.parametrize(
     ("reference", "genes", "message"),
     [
+        ("", None, "the file is empty"),
         ("p\tq\n", None, "must name genes of EDGES, found none: it names p, q, and EDGES A, B"),
         ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found one line: 'A,B,C'"),
     ],
