@@ -83,12 +83,15 @@ def _mean_logits(
 def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Array:
     """Return the log-odds of every pair by one stage."""
     out = np.full(table.allowed.shape, IMPOSSIBLE)
+    shared = np.array([isinstance(table.columns.get(name, np.nan), float) for name in names])
     for start in range(0, len(out), ROWS):
         rows = slice(start, start + ROWS)
         block = out[rows]
         features = table.rows(names, rows)
         block[table.allowed[rows]] = (
-            evaluate_net(stage, features) if isinstance(stage, Net) else evaluate(stage, features)
+            evaluate_net(stage, features, shared)
+            if isinstance(stage, Net)
+            else evaluate(stage, features)
         )
     return out
 

@@ -25,6 +25,7 @@ from grn_tvcs.expression.options import AUTO
 from grn_tvcs.expression.read import READING, as_expressions
 from grn_tvcs.expression.user_warnings import warnings_of
 from grn_tvcs.inference.infer import FOREIGN
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
@@ -90,6 +91,12 @@ def compare(
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
+    for argument, condition in (("a", a), ("b", b)):
+        if isinstance(condition, Network):
+            raise TypeError(
+                f"{argument} must be the data of a condition, found a Network; score(a, b) counts "
+                "the edges that two networks share"
+            )
     read = as_expressions({"a": a, "b": b}, reading).values()
     a, b = (_prepared(one, part, bins, scale) for one, part in zip(names, read, strict=True))
     first, second, notes = with_common_genes(a, b, names)

@@ -179,11 +179,32 @@ def check_arguments(
     calibrate = options.get("calibrate")
     if isinstance(calibrate, str) and calibrate != OFF:
         raise ValueError(f"calibrate must be an integer >= 0 or {OFF!r}, found {calibrate!r}")
+    for name, default in known.options.items():
+        if name in options and options[name] != OFF:
+            _check_like(name, options[name], default)
     if steady is not None and not known.takes_steady_states:
         able = ", ".join(name for name in METHODS if METHODS[name].takes_steady_states)
         raise TypeError(f"{method} cannot use steady states; methods that do: {able}")
     if prior is not None:
         refuse_without_prior(method)
+
+
+def _check_like(name: str, value: Any, default: Any) -> None:
+    """Raise unless an option is finite and of the kind of its default: a number, or a range."""
+    from math import isfinite
+
+    from tvcs_core.arguments import check_number, items_of
+
+    if isinstance(default, tuple):
+        numbers = items_of(name, value, "two numbers")
+        if len(numbers) != len(default):
+            raise ValueError(f"{name} must be two numbers, found {len(numbers)}")
+        for one, like in zip(numbers, default, strict=True):
+            _check_like(name, one, like)
+    elif isinstance(default, int | float):
+        check_number(name, value, whole=isinstance(default, int))
+        if not isfinite(value):
+            raise ValueError(f"{name} must be finite, found {value}")
 
 
 @contextmanager

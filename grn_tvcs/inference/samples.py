@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.methods.table import METHODS
 from tvcs_core.arguments import option_name, option_words
+from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -56,14 +57,16 @@ def used_by(expression: Expression, method: str, *, calibrates: bool = False) ->
     n_steps, n_rest = expression.n_steps, expression.n_steady
     if n_steps + n_rest >= MIN_STEPS:
         return expression
-    kinds = {"steps from sample to sample": n_steps, "steady-state samples": n_rest}
-    found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
+    steps = plural(n_steps, "step from sample to sample", "steps from sample to sample")
+    rest = plural(n_rest, "steady-state sample")
+    found = " and ".join(text for n, text in ((n_steps, steps), (n_rest, rest)) if n)
+    are = "is" if n_steps + n_rest == 1 else "are"
     if calibrates:
         raise ValueError(
-            f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
+            f"calibrate: {found} {are} too few for edge probabilities; give {MIN_STEPS} or more, "
             f"or {option_words({'calibrate': 'off'})}"
         )
-    warn_user(f"{found} are too few to tell regulators apart")
+    warn_user(f"{found} {are} too few to tell regulators apart")
     return expression
 
 

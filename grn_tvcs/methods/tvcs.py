@@ -127,6 +127,8 @@ def tvcs(
             f"{added_share}, {hub_power}, {hub_genes} and {log_offset}"
         )
     genes = expression.genes
+    if not rules.candidates(genes, expression.constant_genes).allowed.any():
+        return Network(genes, Pairs.scored(np.empty(0, np.int64), np.zeros((0, len(genes)))))
     plan = SubsamplingPlan(
         SOLVERS if parts == "both" else (parts,),
         resamples, memory, column_weights, in_degrees, edges_per_gene, iterations,

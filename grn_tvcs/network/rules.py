@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import TVCS
-from tvcs_core.arguments import by_label, describe_value, names_of
+from tvcs_core.arguments import by_label, describe_value, items_of
 from tvcs_core.files.display import joined
 from tvcs_core.files.frames import is_frame
 
@@ -52,8 +52,16 @@ def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None
         )
     if is_frame(names):
         raise TypeError(f"{name} must be a list of names, found a DataFrame; give one column of it")
-    found = None if names is None else frozenset(names_of(name, names))
-    if found is not None and not found:
+    if names is None:
+        return None
+    given = items_of(name, names)
+    if given and all(isinstance(one, bool | np.bool_) for one in given):
+        raise TypeError(
+            f"{name} must be a list of names, found {len(given)} times True or False; give the "
+            "names that they mark: [gene for gene, is_in in zip(genes, mask) if is_in]"
+        )
+    found = frozenset(map(str, given))
+    if not found:
         raise ValueError(f"{name} must name a gene or be None for all, found an empty list")
     return found
 

@@ -125,3 +125,15 @@ def test_a_feature_of_any_size_has_the_same_prediction():
     one, other = (learn_net(x, y, np.ones(len(y)), 0) for x in (X, X * unit))
     claimed = evaluate_net(one, X), evaluate_net(other, X * unit)
     assert claimed[0] == pytest.approx(claimed[1], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("shared", [[5, 6], [3, 4, 6], [0, 1], range(N_FEATURES)])
+def test_features_that_all_rows_share_may_go_into_the_bias(shared):
+    net, X = learned(), drawn(6)[0]
+    is_shared = np.isin(np.arange(N_FEATURES), shared)
+    for values in (X[0, is_shared].copy(), np.nan):
+        X[:, is_shared] = values
+        found = evaluate_net(net, X, is_shared)
+        assert found == pytest.approx(evaluate_net(net, X), rel=1e-12, abs=1e-12)
+        assert np.array_equal(evaluate_net(net, X[7:40], is_shared), found[7:40])
+    assert evaluate_net(net, X[:0], is_shared).size == 0

@@ -10,7 +10,15 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from grn_tvcs import Expression, compare, compare_all, read_conditions, simulate, write_expression
+from grn_tvcs import (
+    Expression,
+    compare,
+    compare_all,
+    infer,
+    read_conditions,
+    simulate,
+    write_expression,
+)
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
@@ -395,6 +403,10 @@ def test_arguments_that_compare_does_not_take_are_refused_with_the_right_one(
         compare(*conditions, **words)
     with pytest.raises(TypeError, match=r"^b must be an Expression, a DataFrame"):
         compare(conditions[0], 3)
+    made = infer(conditions[0], "pcc")
+    for pair, name in (((made, made), "a"), ((conditions[0], made), "b")):
+        with pytest.raises(TypeError, match=rf"^{name} must be the data .* found a Network; score"):
+            compare(*pair)
 
 
 def test_a_comparison_prints_its_result(conditions):

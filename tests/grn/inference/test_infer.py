@@ -1,6 +1,8 @@
+import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from grn_tvcs import METHODS, Expression, SteadyStates, infer, read_reference, score, simulate
@@ -136,7 +138,7 @@ def test_very_short_series_work(n_points):
         options = given(method, made)
         if "calibrate" in options:  # that is refused
             options = options | {"calibrate": 0}
-        with pytest.warns(UserWarning, match=f"^{n_points - 1} steps from sample to sample"):
+        with pytest.warns(UserWarning, match=f"^{n_points - 1} steps? from sample to sample"):
             network = infer(made.expression, method, rng=0, **options)
         assert np.isfinite(network.scores).all()
 
@@ -189,11 +191,37 @@ def test_an_unknown_option_is_refused_with_what_there_is(made):
         ({"resamples": 0}, "resamples must be >= 1"),
         ({"memory": (0.7, 0.3)}, "memory must be two numbers, the lower one first"),
         ({"hub_power": -1}, "must be >= 0"),
+        ({"hub_power": np.nan}, "hub_power must be finite, found nan"),
+        ({"resamples": "6"}, "resamples must be an integer, found '6'"),
+        ({"resamples": 6.5}, "resamples must be an integer, found 6.5"),
+        ({"iterations": True}, "iterations must be an integer, found True"),
+        ({"memory": 0.5}, "memory must be a list of two numbers, found 0.5"),
+        ({"memory": (0.1, 0.2, 0.3)}, "memory must be two numbers, found 3"),
+        ({"in_degrees": (1.5, 3)}, "in_degrees must be an integer, found 1.5"),
     ],
 )
-def test_an_option_out_of_range_is_refused(made, option, message):
-    with pytest.raises(ValueError, match=message):
+def test_an_option_out_of_range_or_of_another_kind_is_refused(made, option, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         infer(made.expression, "tvcs", **option)
+
+
+@pytest.mark.parametrize("kind", [np.array, list, pd.Series])
+def test_a_mask_in_place_of_names_is_refused_with_the_remedy(made, kind):
+    mask = kind([True, False] * (len(made.expression.genes) // 2))
+    for role in ("regulators", "targets"):
+        with pytest.raises(TypeError, match=f"{role} must be a list of names.*True or False; give"):
+            infer(made.expression, "pcc", **{role: mask})
+
+
+def test_tables_without_a_pair_that_may_be_an_edge_have_an_empty_network(made):
+    still = replace(made.expression, values=np.ones_like(made.expression.values))
+    one = replace(made.expression, values=made.expression.values[:, :1], genes=("G1",))
+    for table in (still, one):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = infer(table, "tvcs", resamples=2, rng=0)
+        assert set(found.genes) == set(table.genes)
+        assert not found.scores.any()
 
 
 def test_each_part_alone_and_both_find_edges_within_the_caps(made):
