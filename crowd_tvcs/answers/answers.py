@@ -29,6 +29,7 @@ from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import is_frame
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.files.tables import Table
@@ -220,7 +221,16 @@ def read_gold(
 
 def answers_of(given: Answers | str | Path | pd.DataFrame, also: Sequence[str] = ()) -> Answers:
     """Return `Answers` as they are, and those that `read_answers` reads otherwise."""
-    return given if isinstance(given, Answers) else read_answers(given, also=also)
+    if isinstance(given, Answers):
+        return given
+    try:
+        return read_answers(given, also=also)
+    except DataError as error:
+        error.add_note(
+            "classes, duplicates and leave_out_missing are arguments of crowd_tvcs.read_answers, "
+            "whose result may be given in place of the table"
+        )
+        raise
 
 
 def gold_of(given: Gold | str | Path | pd.DataFrame | pd.Series | Mapping[object, object]) -> Gold:

@@ -1,6 +1,6 @@
 """Time and duration of answers: columns, formats, and impossible values.
 
-Times are seconds since 1970 (UTC), durations seconds; NaN if unknown.
+Times are seconds since 1970 (UTC), durations seconds; NaN if unknown. A time without a zone is UTC.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ _ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST":
 _AMERICAN = re.compile(
     r"[A-Z][a-z]{2} ([A-Z][a-z]{2} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{3}) (\d{4})"
 )
+
+_WITH_ZONE = re.compile(r"[tT ].*(?:[zZ]|[+-]\d\d(?::?\d\d){0,2})$")
 
 Floats = NDArray[np.float64]
 
@@ -157,6 +159,7 @@ def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
     when = parsed(WHEN, lambda cell: parse_time(cell, now))
     started = parsed(STARTED, lambda cell: parse_time(cell, now))
     seconds = parsed(SECONDS, parse_seconds)
+    _refuse_mixed_zones(table, [at[c.name] for c in (WHEN, STARTED) if c.name in at])
     if when is not None and started is not None:
         seconds = np.full(when.size, math.nan) if seconds is None else seconds
         for r in np.flatnonzero(~np.isnan(when - started)).tolist():
@@ -165,6 +168,34 @@ def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
             except ValueError as error:
                 raise table.error(str(error), r + 1, at[WHEN.name]) from None
     return when, seconds
+
+
+def _refuse_mixed_zones(table: Table, columns: Sequence[int]) -> None:
+    """Refuse times with a zone beside times without: one of them would be hours off."""
+    seen: dict[bool, tuple[int, int]] = {}
+    for first, block in table.blocks(1):
+        for r, row in enumerate(block, start=first):
+            for j in columns:
+                if (zone := _has_zone(row[j])) is not None:
+                    seen.setdefault(zone, (r, j))
+        if len(seen) == 2:
+            r, j = seen[False]
+            other, column = seen[True]
+            raise table.error(
+                f"has no time zone, which counts as UTC, but {quoted(table.rows[other][column])} "
+                f"in line {table.lines[other]} has one: write all times with their zone, such as Z "
+                f"or +01:00; found {quoted(table.rows[r][j])}",
+                r,
+                j,
+            )
+
+
+def _has_zone(cell: str) -> bool | None:
+    """Whether a time of day has a zone, which seconds since 1970 need not; None if it is none."""
+    text = cell.strip()
+    if not text or not math.isnan(_number(text)):
+        return None
+    return _AMERICAN.fullmatch(text) is not None or _WITH_ZONE.search(text) is not None
 
 
 def check_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:

@@ -86,7 +86,8 @@ class Demands:
         float, share_option("Probability that the label of a task is 1, before any answer.")
     ] = 0.5
     classes: Annotated[
-        int | None, Help("Number of classes. Default: 2, or those of --confusion.", "K")
+        int | None,
+        Help("Number of classes. Default: those of --confusion or --class-prior, else 2.", "K"),
     ] = None
     class_prior: Annotated[
         str | None,

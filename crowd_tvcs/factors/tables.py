@@ -25,7 +25,12 @@ from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
 from crowd_tvcs.answers.rows import TASK_COLUMNS, Reader, read_probability, read_worker_rows
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
+from crowd_tvcs.plan.tables import (
+    NO_CAP,
+    chance_of_the_second,
+    columns_of_classes,
+    number_of_classes,
+)
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table
@@ -122,7 +127,7 @@ def read_factored_plan(
         If the demands cannot be met together.
     """
     table, factors = read.tasks, read.factors
-    k = 2 if classes is None else classes
+    k = number_of_classes(classes, class_prior)
     if k == 2 and class_prior is not None:
         prior, class_prior = chance_of_the_second(prior, class_prior), None
     of_classes = columns_of_classes(table, k, None)

@@ -23,7 +23,8 @@ from crowd_tvcs.answers.rows import (
     rows_of,
 )
 from crowd_tvcs.plan.plan import Plan
-from tvcs_core.files.display import quoted
+from tvcs_core.arguments import option_name
+from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table
 
@@ -66,8 +67,8 @@ def read_plan(
         As for `Plan`, for all workers and tasks that the tables do not list, or whose cell there
         is empty. With more than two classes a table has no `prior`.
     classes, class_prior
-        Number of classes (None for those of `confusion`, else 2) and the probability of each, in
-        place of `prior`.
+        Number of classes (None for those of `confusion`, else as many as probabilities, else 2) and
+        the probability of each, in place of `prior`.
     confusion
         Table with the columns `worker`, `label`, `answer` and `chance`, see
         `crowd_tvcs.answers.confusion`; its labels are the classes.
@@ -93,7 +94,7 @@ def read_plan(
         if classes not in (None, len(names)):
             raise ValueError(f"{classes} classes were asked for, but {confusion} has {len(names)}")
         classes = len(names)
-    n_classes = 2 if classes is None else classes
+    n_classes = number_of_classes(classes, class_prior)
     if n_classes == 2 and class_prior is not None:
         prior, class_prior = chance_of_the_second(prior, class_prior), None
     of_classes: Sequence[float] | NDArray[np.float64] | None = class_prior
@@ -188,6 +189,18 @@ def _priors_of_tasks(
                 )
             out[place[name]] = given
     return out
+
+
+def number_of_classes(classes: int | None, class_prior: Sequence[float] | None) -> int:
+    """Return the number of classes: the one given, else that of the chances, else 2."""
+    if class_prior is None:
+        return 2 if classes is None else classes
+    if classes is not None and classes != len(class_prior):
+        raise ValueError(
+            f"{option_name('class_prior')} has {plural(len(class_prior), 'chance')}, but there are "
+            f"{plural(classes, 'class', 'classes')}"
+        )
+    return len(class_prior)
 
 
 def chance_of_the_second(prior: float, chances: Sequence[float]) -> float:

@@ -32,6 +32,7 @@ from crowd_tvcs.skills.voting.unsupervised import (
     unsupervised_posterior,
     vote_shares,
 )
+from tvcs_core.files.display import plural
 from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2  # of the tasks with known labels
@@ -197,8 +198,8 @@ def draw_split(
     n_gold = round(gold_share * known.size)
     if not 0 < n_gold < known.size:
         raise ValueError(
-            f"replay needs gold tasks and tasks to score, but {known.size} tasks with answers have "
-            f"a known label and {n_gold} of them would be gold"
+            "replay needs gold tasks and tasks to score, but of "
+            f"{plural(known.size, 'task')} with answers and a known label {n_gold} would be gold"
         )
     chosen = rng.permutation(known)
     gold_tasks = chosen[:n_gold]

@@ -14,6 +14,7 @@ from crowd_tvcs.search.greedy_with_costs import bargain
 from crowd_tvcs.search.initial import met, quick
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import (
+    PROOF_NODES,
     TOLERANCE,
     DualBound,
     Relaxation,
@@ -27,6 +28,8 @@ ORDERS = 3
 ROUNDS = 30
 ROUNDS_UNPROVED = 8  # rounds without a bound, after which tasks are priced with a slack
 SLACK = 0.3 * CERTIFIED_WITHIN  # of the accuracy of a task, where exact pricing gives up
+CLOSER_NODES = 30_000_000  # of few kinds of tasks together, with a slack: some 25 s at most
+ROUGH_NODES = 20_000  # of a task: a tenth of the time of exact pricing that gives up, or less
 MOST_COLUMNS = 40_000
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
 FEW_BARGAINED, MOST_BARGAINED = 10_000, 200_000
@@ -72,9 +75,10 @@ class Search:
             return self._deadline.reason
         prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
+        self._bound_roughly()
         self._assign_by(prices)
         for n in range(ROUNDS):
-            if n >= ROUNDS_UNPROVED and self.dual is None:
+            if n >= ROUNDS_UNPROVED and (self.dual is None or self.dual.slack > 0.0):
                 self._look_closer()
             self._trade()
             if closed := self._closed():
@@ -167,13 +171,34 @@ class Search:
         # can add to the likeliest of the classes.
         most_gain = 1.0 - 1.0 / self.relaxation.plan.n_classes
         prices = self.relaxation.rations.priced_out(prices, self.relaxation.caps, most_gain)
-        dual = price_everything(self.relaxation, prices, start, self._deadline, slack=self._slack)
+        nodes = PROOF_NODES
+        if self._slack > 0.0:
+            nodes = max(nodes, CLOSER_NODES // self.relaxation.first.size)
+        dual = price_everything(
+            self.relaxation, prices, start, self._deadline, nodes, slack=self._slack
+        )
         if dual is None:
             return
         self._columns.add(dual.sets)
         if self._guide is None or dual.bound < self._guide.bound:
             self._guide = dual
         if dual.proved and (self.dual is None or dual.bound < self.dual.bound):
+            self.dual = dual
+
+    def _bound_roughly(self) -> None:
+        """Prove a bound with a slack and few nodes, where exact pricing ran out of nodes."""
+        unproved = self._guide
+        if unproved is None or unproved.proved:
+            return
+        dual = price_everything(
+            self.relaxation,
+            unproved.prices,
+            unproved.sets,
+            self._deadline,
+            ROUGH_NODES,
+            slack=SLACK,
+        )
+        if dual is not None and dual.proved and dual.bound < self.relaxation.n_tasks:
             self.dual = dual
 
     def _look_closer(self) -> bool:

@@ -48,8 +48,7 @@ from crowd_tvcs.search.kernels.scratch import (
 
 UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
 UPDATES_UNEVEN = 3_000  # the same where gains take long
-# Nodes of branch and bound: per task at most, and of a few tasks together if that is more.
-MANY_CLASS_NODES, FEW_TASKS_NODES = 300_000, 3_000_000
+MANY_CLASS_NODES = 300_000  # of branch and bound per task at most; few tasks share their limit
 MOST_COUNTS = 20_000
 MIN_INFORMATIVE = 0.5 + 1e-12  # quality; kernels take 1/2 as uninformative
 
@@ -180,7 +179,7 @@ class ManyClassVoters:
         limit: Limit,
     ) -> None:
         """Assign tasks their best sets in turn."""
-        most = max(MANY_CLASS_NODES, FEW_TASKS_NODES // max(1, order.size))
+        most = max(MANY_CLASS_NODES, limit.steps // max(1, order.size))
         fewer, scratch = Limit(min(limit.steps, most), limit.stop), self._scratch(candidates)
         pricing_many_classes.visit(
             order, candidates, self.model, prices, room, sets, found, fewer, scratch

@@ -143,6 +143,25 @@ def test_times_that_cannot_be_are_refused_with_their_place(tmp_path, row, what):
         read_answers(write(tmp_path, HEADER + row + "\n"), times=True)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2026-03-01T12:00:00Z", "2026-03-01 12:00:00"),
+        ("2026-03-01T12:00:00.5+0100", "2026-03-01"),
+        ("Mon Dec 17 18:24:25 PST 2012", "2012-12-17T18:24"),
+    ],
+)
+def test_times_without_a_zone_beside_times_with_one_are_refused(tmp_path, one, other):
+    """They count as UTC, so one of the two was hours off without a word."""
+    rows = f"t,w,0,{one}\nu,v,1,1772368200\nu,w,1,{other}\n"
+    path = write(tmp_path, "task,worker,label,answered_at\n" + rows)
+    with pytest.raises(DataError, match="has no time zone, which counts as UTC") as caught:
+        read_answers(path, times=True)
+    assert "a.csv:4, column 'answered_at'" in str(caught.value)
+    path = write(tmp_path, path.read_text().replace(one, "1772368200"))
+    assert read_answers(path, times=True).when is not None
+
+
 def test_times_of_answers_made_in_python_are_checked():
     rows = [("t", "a", "0"), ("t", "b", "1")]
     with pytest.raises(ValueError, match=r"seconds must have shape \(2,\), found \(1,\)"):

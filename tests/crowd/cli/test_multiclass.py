@@ -92,7 +92,7 @@ def test_what_if_knows_the_classes(tables):
         (("--classes", 1), "n_classes must be from 2 to 100"),
         (("--classes", 3, "--prior", 0.3), "with more say class_prior"),
         (("--classes", 3, "--class-prior", "a,b,c"), "must be numbers with commas"),
-        (("--classes", 3, "--class-prior", ".5,.5"), "class_prior must have shape"),
+        (("--classes", 3, "--class-prior", ".5,.5"), "--class-prior has 2 chances"),
         (("--classes", 4, "--confusion", "confusion.csv"), "4 classes were asked for"),
         (("--classes", 3, "--tasks", "tasks.csv"), "found 'prior'"),
     ],

@@ -157,3 +157,12 @@ def test_chances_are_read_for_more_than_two_classes(tmp_path, n_classes):
     (tmp_path / "t.csv").write_text(",".join(["task", *names]) + "\nt1" + n_classes * "," + "\n")
     found = columns_of_classes(read_table(tmp_path / "t.csv"), n_classes, None)
     assert found == ([name.lower() for name in names] if n_classes > 2 else [])
+
+
+def test_the_chances_of_the_classes_say_how_many_there_are(assign, tmp_path):
+    done = assign("--class-prior", "0.5,0.3,0.2", "--budget", 3)
+    assert done.exit_code == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["classes"] == ["0", "1", "2"]
+    done = assign("--class-prior", "0.5,0.3,0.2", "--classes", 4, "--force")
+    assert done.exit_code == 2
+    assert "--class-prior has 3 chances, but there are 4 classes" in done.stderr

@@ -221,3 +221,10 @@ def test_labels_of_gold_in_a_table_are_reviewed_as_on_the_command_line():
             function(answers, gold={"a": True, "b": "maybe"})
     named = Gold({"a": "1", "b": "0"}, ["0", "1", "True", "False"])
     assert estimate_quality(answers, named).classes == ("0", "1", "False", "True")
+
+
+def test_a_vote_says_whose_arguments_mend_a_table():
+    answers = pd.DataFrame({"task": ["a", "a"], "worker": ["x", "y"], "label": [1, 1]})
+    with pytest.raises(ValueError, match="name the classes there may be with classes") as caught:
+        vote(answers)
+    assert "arguments of crowd_tvcs.read_answers" in caught.value.__notes__[0]
