@@ -24,7 +24,7 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import A_TABLE, table_in
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, JSON, NO_JSON, Table, read_names
+from tvcs_core.files.tables import DELIMITERS, Table, read_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +83,12 @@ QUALITY = Column("quality")
 KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
-def open_table(source: str | Path | pd.DataFrame, needed: str = A_TABLE) -> Table:
+def open_table(
+    source: str | Path | pd.DataFrame, needed: str = A_TABLE, if_json: str = OF_TOOLS
+) -> Table:
     """Read a table whose rows have as many cells as its header, of a file or a DataFrame.
 
-    Of anything else the error says what is `needed`.
+    Of anything else the error says what is `needed`, and of JSON `if_json` what to do with it.
 
     Raises
     ------
@@ -95,9 +97,7 @@ def open_table(source: str | Path | pd.DataFrame, needed: str = A_TABLE) -> Tabl
     TypeError
         If it is neither.
     """
-    table = table_in(source, needed=needed)
-    if JSON.match("".join("".join(row) for row in table.rows[:3])):
-        raise table.error(NO_JSON + OF_TOOLS)
+    table = table_in(source, needed=needed, if_json=if_json)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")
     refuse_cells(table.path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 DEFAULT_FDR = 0.05  # false discovery rate of the flags of a kind
 MAX_EXACT_TRIALS = 400  # trials; beyond, the normal approximation saves quadratic time
@@ -46,25 +46,11 @@ class Flag:
     adjusted: float = 1.0
 
 
-def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Adjust p-values for the false discovery rate (Benjamini and Hochberg, 1995).
-
-    Examples
-    --------
-    >>> benjamini_hochberg([.01, .04, .03]).round(3).tolist()
-    [0.03, 0.04, 0.04]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p)[::-1]
-    ranks = np.arange(p.size, 0, -1)
-    out = np.empty(p.size)
-    out[order] = np.minimum.accumulate(np.minimum(1.0, p[order] * p.size / ranks))
-    return out
-
-
 def significant_flags(tested: Sequence[Flag], fdr: float) -> list[Flag]:
     """Return the tested flags with an adjusted p-value of at most `fdr`."""
-    adjusted = benjamini_hochberg([flag.p_value for flag in tested]).tolist()
+    from scipy.stats import false_discovery_control
+
+    adjusted = false_discovery_control([flag.p_value for flag in tested]).tolist()
     found = [replace(flag, adjusted=p) for flag, p in zip(tested, adjusted, strict=True)]
     return [flag for flag in found if flag.adjusted <= fdr]
 

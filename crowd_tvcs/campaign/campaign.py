@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.change.changeable import Changeable
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.desk.desk import Desk
-from crowd_tvcs.campaign.entries import (
-    AnswerRecord,
-    Round,
-    Task,
-    Worker,
-    gold_of,
-    parse_answers,
-    tasks_of,
-    workers_of,
-)
+from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, Worker, parse_answers
 from crowd_tvcs.campaign.settings import check_range, check_round, count_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError
@@ -156,11 +147,11 @@ class Campaign(Desk, Changeable):
         ValueError
             If an argument is invalid.
         """
-        from crowd_tvcs.campaign.creation import InitialData, create_store
+        from crowd_tvcs.campaign.creation import Contents, create_store
 
         create_store(
             place,
-            InitialData(workers, tasks, qualities, kinds, gold, gold_answers),
+            Contents.of(workers, tasks, qualities, kinds, gold, gold_answers),
             classes=classes,
             answer_kind=answer_kind,
             prior=prior,
@@ -235,23 +226,24 @@ class Campaign(Desk, Changeable):
             If answers, claims or other rounds kept coming in.
         """
         from crowd_tvcs.campaign import rounds
+        from crowd_tvcs.campaign.planning.proposal import RoundRequest
 
         count_of("labels", labels)
         count_of("max_per_side", max_per_side)
         check_type("quick", quick, bool)
         if min_gain is not None:
             check_range("min_gain", min_gain, 0.0, 1.0)
+        asked = RoundRequest(
+            labels=labels,
+            method=method,
+            time_limit=time_limit,
+            min_gain=min_gain,
+            quick=quick,
+            max_per_side=max_per_side,
+        )
         for _ in range(MAX_TRIES):
             state = self.state()
-            found = rounds.propose(
-                state,
-                labels=labels,
-                method=method,
-                time_limit=time_limit,
-                min_gain=min_gain,
-                quick=quick,
-                max_per_side=max_per_side,
-            )
+            found = rounds.propose(state, asked)
             with self.store.write() as (connection, settings, _):
                 if settings.revision != state.settings.revision + 1:
                     # Else planners at once would overtake one another by trying.
@@ -262,17 +254,7 @@ class Campaign(Desk, Changeable):
                 write_audit(connection, OPERATOR, "plan", detail=detail)
             workers, tasks = state.factors.table.workers, state.factors.tasks
             pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
-            return Round(
-                number,
-                pairs,
-                found.method,
-                found.reason,
-                found.expected_accuracy,
-                found.bound,
-                found.left_out,
-                found.standard_error,
-                found.forecast,
-            )
+            return Round(number, **{**vars(found), "pairs": pairs})
         raise ConcurrentUpdateError(
             f"{self.store.name}: answers, claims or other rounds came in during all {MAX_TRIES} "
             "plans; a quicker method, such as fast, may be in time; nothing was issued"
@@ -304,42 +286,19 @@ class Campaign(Desk, Changeable):
         kinds: Quality | None = None,
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
-    ) -> None:
-        """Add workers, tasks, qualities or gold; issued pairs stay.
+    ) -> str:
+        """Add workers, tasks, qualities or gold, and return what was added; issued pairs stay.
 
         Where qualities come from gold, a new worker has the mean of the crowd until they answer
         gold tasks. Arguments and errors as for `create`.
         """
-        from crowd_tvcs.campaign.estimates import estimate
-        from crowd_tvcs.campaign.ingest import additions, labels
-        from crowd_tvcs.campaign.tasks import settle_all
+        from crowd_tvcs.campaign.creation import Contents, add_contents
 
-        lines, gold = parse_answers("gold_answers", gold_answers), gold_of(gold)
-        listed, wanted = workers_of(workers), tasks_of(tasks)
+        new = Contents.of(workers, tasks, qualities, kinds, gold, gold_answers)
         with self.store.write() as (connection, settings, _):
-            additions.add_workers(connection, settings, listed)
-            if kinds is not None:
-                additions.add_kinds(connection, settings, kinds)
-            additions.add_tasks(connection, settings, wanted)
-            if qualities is not None:
-                if settings.source == "gold":
-                    raise ValueError("the qualities of this campaign come from gold answers")
-                additions.set_qualities(connection, settings, qualities)
-            if gold or lines:
-                labels.add_gold(connection, settings, gold, lines)
-            elif listed and settings.source == "gold":
-                estimate(connection, settings)
-            settle_all(connection)
-            new: dict[str, Any] = {
-                "worker": listed,
-                "task": wanted,
-                "gold label": gold,
-                "gold answer": lines,
-            }
-            added = [plural(len(of), what) for what, of in new.items() if of]
-            added += ["qualities"] if qualities is not None else []
-            added += ["kinds"] if kinds is not None else []
-            write_audit(connection, OPERATOR, "add", None, ", ".join(added))
+            add_contents(connection, settings, new)
+            write_audit(connection, OPERATOR, "add", None, new.describe())
+        return new.describe()
 
     def release(self, number: int) -> int:
         """Release the unanswered pairs of a round; return the number of freed slots.

@@ -1,17 +1,19 @@
-"""The beginning of a campaign: its settings checked, its first contents written into a store."""
+"""The settings of a new campaign, and its contents: checked and written, then or later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
+    MILLION,
     AnswerRecord,
     Task,
     Worker,
@@ -26,64 +28,96 @@ from crowd_tvcs.campaign.settings import (
     check_range,
     classes_of,
     count_of,
-    first_row,
     prior_of_classes,
 )
 from crowd_tvcs.campaign.store import kinds, schema
-from crowd_tvcs.campaign.store.queries import SETTINGS
+from crowd_tvcs.campaign.store.queries import COUNTERS, SETTINGS
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle_all
 from tvcs_core.arguments import check_number
+from tvcs_core.files.display import plural
 
 
-class InitialData(NamedTuple):
-    """Initial data of a campaign; see `Campaign.create`."""
+class Contents(NamedTuple):
+    """What is put into a campaign, at its creation or later; see `Campaign.create`."""
 
-    workers: Iterable[str | Worker]
-    tasks: Iterable[str | Task]
+    workers: list[Worker]
+    tasks: list[Task]
     qualities: Qualities | None
     kinds: Quality | None
-    gold: Mapping[str, str] | None
-    gold_answers: Iterable[AnswerRecord | tuple[str, str, str]]
+    gold: Mapping[str, str]
+    gold_answers: list[AnswerRecord]
+
+    @classmethod
+    def of(
+        cls,
+        workers: Iterable[str | Worker],
+        tasks: Iterable[str | Task],
+        qualities: Qualities | None,
+        kinds: Quality | None,
+        gold: Mapping[str, str] | None,
+        gold_answers: Iterable[AnswerRecord | tuple[str, str, str]],
+    ) -> Contents:
+        """Check the arguments of `Campaign.create` and `Campaign.add`, of which names will do."""
+        lines, known = parse_answers("gold_answers", gold_answers), gold_of(gold)
+        return cls(workers_of(workers), tasks_of(tasks), qualities, kinds, known, lines)
+
+    def describe(self) -> str:
+        """Return the numbers of what there is, for the audit."""
+        new: dict[str, Sized] = {
+            "worker": self.workers,
+            "task": self.tasks,
+            "gold label": self.gold,
+            "gold answer": self.gold_answers,
+        }
+        added = [plural(len(of), what) for what, of in new.items() if of]
+        added += ["qualities"] if self.qualities is not None else []
+        added += ["kinds"] if self.kinds is not None else []
+        return ", ".join(added)
 
 
-def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
+def add_contents(connection: Connection, settings: Settings, new: Contents) -> None:
+    """Write workers, tasks, qualities and gold into a store, and settle its tasks."""
+    additions.add_workers(connection, settings, new.workers)
+    if new.kinds is not None:
+        additions.add_kinds(connection, settings, new.kinds)
+    additions.add_tasks(connection, settings, new.tasks)
+    if new.qualities is not None:
+        if settings.source == "gold":
+            raise ValueError("the qualities of this campaign come from gold answers")
+        additions.set_qualities(connection, settings, new.qualities)
+    if new.gold or new.gold_answers:
+        labels.add_gold(connection, settings, new.gold, new.gold_answers)
+    elif new.workers and settings.source == "gold":
+        estimate(connection, settings)
+    settle_all(connection)
+
+
+def create_store(place: str | Path, first: Contents, **given: Any) -> None:
     """Make a new store; errors and settings as for `Campaign.create`."""
-    qualities, known = first.qualities, gold_of(first.gold)
-    settings = _settings(first, given)
-    lines = parse_answers("gold_answers", first.gold_answers)
-    if qualities is not None and first.kinds is not None:
+    row = _first_row(first, given)
+    if first.qualities is not None and first.kinds is not None:
         raise ValueError("a campaign has qualities or kinds, not both")
     if not KINDS[given["answer_kind"]].has_classes:
         _refuse_of_classes(first, given)
-    elif qualities is None and first.kinds is None and not known:
+    elif first.qualities is None and first.kinds is None and not first.gold:
         raise ValueError("a campaign needs qualities, or gold labels that show who is good")
-    if lines and not known:
+    if first.gold_answers and not first.gold:
         raise ValueError("gold answers need the gold labels of their tasks")
-    listed, wanted = workers_of(first.workers), tasks_of(first.tasks)
-    if not listed or not wanted:
+    if not first.workers or not first.tasks:
         raise ValueError("a campaign needs workers and tasks")
     store = Store(place)
     with store.create() as connection:
-        connection.execute(insert(schema.campaign).values(settings))
-        row = SETTINGS.only(connection)
-        additions.add_workers(connection, row, listed)
+        connection.execute(insert(schema.campaign).values(row))
         if first.kinds is not None:
             kinds.create(connection)
-            additions.add_kinds(connection, row, first.kinds)
-        if known:
-            labels.add_gold(connection, row, known, lines)
-        elif row.source == "gold":
-            estimate(connection, row)
-        additions.add_tasks(connection, row, wanted)
-        if qualities is not None:
-            additions.set_qualities(connection, row, qualities)
-        settle_all(connection)
+        add_contents(connection, SETTINGS.only(connection), first)
     store.close()
 
 
-def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
-    """Check the settings; the row of the campaign."""
+def _first_row(first: Contents, given: dict[str, Any]) -> dict[str, Any]:
+    """Check the settings; return the row of the campaign."""
     kind = given["answer_kind"]
     names = labels_of_kind(kind, classes_of(given["classes"]))
     has_classes = KINDS[kind].has_classes
@@ -96,27 +130,31 @@ def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
         min_gain = check_range("min_gain", min_gain, 0.0, 1.0)
     target = check_range("target", given["target"], 0.0, 1.0)
     check_number("seed", given["seed"], whole=True)
-    return first_row(
-        classes=names,
-        prior=prior_of_classes(prior, len(names)),
-        budget=count_of("budget", given["budget"]),
-        money=None if money is None else check_range("money", money, 0.0, 1e12),
-        max_workers_per_task=count_of("max_workers_per_task", given["max_workers_per_task"]),
-        max_tasks_per_worker=count_of("max_tasks_per_worker", given["max_tasks_per_worker"]),
-        min_quality=check_range("min_quality", given["min_quality"], 0.0, 1.0),
-        target=target,
-        lease_seconds=check_range("lease_seconds", given["lease_seconds"], 0.001, 1e9),
-        seed=count_of("seed", given["seed"]),
-        per_pair=first.kinds is not None
-        or not (first.qualities is None or isinstance(first.qualities, Mapping)),
-        source=_source(first),
-        shares_of_gold=int(is_of_gold),
-        answer_kind=None if kind == OneClass.name else kind,
+    is_per_pair = not (first.qualities is None or isinstance(first.qualities, Mapping))
+    if money is not None:
+        money = round(check_range("money", money, 0.0, 1e12) * MILLION)
+    counts = ("budget", "max_workers_per_task", "max_tasks_per_worker", "seed")
+    return {
+        "id": 1,
+        "schema_version": schema.VERSION,
+        "revision": 0,
+        "classes": json.dumps(list(names)),
+        "prior": json.dumps(prior_of_classes(prior, len(names))),
+        "money": money,
+        **{name: count_of(name, given[name]) for name in counts},
+        "min_quality": check_range("min_quality", given["min_quality"], 0.0, 1.0),
+        "target": target,
+        "lease_seconds": check_range("lease_seconds", given["lease_seconds"], 0.001, 1e9),
+        "per_pair": int(first.kinds is not None or is_per_pair),
+        "source": _source(first),
+        "shares_of_gold": int(is_of_gold),
+        "answer_kind": None if kind == OneClass.name else kind,
         **first_model(given["model"], target, min_gain, has_classes),
-    )
+        **dict.fromkeys(COUNTERS, 0),
+    }
 
 
-def _refuse_of_classes(first: InitialData, given: dict[str, Any]) -> None:
+def _refuse_of_classes(first: Contents, given: dict[str, Any]) -> None:
     """Refuse settings that only classes have."""
     asked = {"qualities": first.qualities, "kinds": first.kinds}
     asked |= {"prior": given["prior"], "min_gain": given["min_gain"]}
@@ -129,7 +167,7 @@ def _refuse_of_classes(first: InitialData, given: dict[str, Any]) -> None:
             )
 
 
-def _source(first: InitialData) -> str:
+def _source(first: Contents) -> str:
     """The source of the qualities."""
     if first.kinds is not None:
         return kinds.SOURCE

@@ -13,6 +13,7 @@ from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.queries import of_pairs
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
 from crowd_tvcs.campaign.stored_model import fitted_to, marked
@@ -193,7 +194,7 @@ def note_best(connection: Connection, settings: Settings) -> None:
         there = select(func.min(column), func.max(column)).where(kinds.WITH_TASKS)
     low, high = connection.execute(there.where(column >= settings.min_quality)).one()
     best = high
-    if high is not None and len(json.loads(settings.classes)) == 2:
+    if high is not None and settings.n_classes == 2:
         best = max(high, 1.0 - low)
     connection.execute(update(schema.campaign).values(best=best))
 
@@ -208,9 +209,7 @@ _SET_SKILL = (
     .values(quality=bindparam("value"), habits=bindparam("matrix"))
 )
 _LABELS = (
-    select(task.c.name, worker.c.name, pair.c.label)
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
+    of_pairs(task.c.name, worker.c.name, pair.c.label)
     .where(pair.c.state == ANSWERED, pair.c.place <= bindparam("size"))
     .order_by(task.c.name, worker.c.name)
 )

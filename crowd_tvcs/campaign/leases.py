@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -93,10 +94,12 @@ def submit(
     found: list[list[Any]],
     answer: tuple[str, str, str],
     now: float,
+    timing: tuple[float, float | None] | None = None,
 ) -> SubmissionResult:
     """Write an answer (worker, task, label) down if its slot is there, or still free.
 
-    `found` answers `before_submit`.
+    `found` answers `before_submit`. `timing` is when a tool says that the answer was given, and in
+    how many seconds; by default now, and since the task was given to the worker.
 
     Raises
     ------
@@ -117,9 +120,13 @@ def submit(
     if reason == LATE:
         take_again(connection, settings, who, row)
         row = queries.TASK.only(connection, of_task=row.id)
-    values = with_answer(settings, row, pairs, who.id, code)
-    swapped = kind.is_swapped(task_name, name)
-    given = Given(row.id, who.id, code, now, seconds_of(slot, now), swapped)
+    values = settled(
+        settings,
+        row,
+        [p._replace(state=ANSWERED, label=code) if p.worker_id == who.id else p for p in pairs],
+    )
+    at, seconds = timing or (now, seconds_of(slot, now))
+    given = Given(row.id, who.id, code, at, seconds, kind.is_swapped(task_name, name))
     later(
         connection,
         given.written(settings.answers + 1),
@@ -137,14 +144,6 @@ def read_label(kind: AnswerKind, label: str, task: str, worker: str | None = Non
         return kind.parse(label, task, worker)
     except ValueError as error:
         raise RejectedError(f"label {error}") from None
-
-
-def with_answer(
-    settings: Settings, row: TaskRow, pairs: Sequence[PairRow], who: int, label: int
-) -> dict[str, Any]:
-    """Compute the new state of a task after an answer."""
-    after = [p._replace(state=ANSWERED, label=label) if p.worker_id == who else p for p in pairs]
-    return settled(settings, row, after)
 
 
 def judge(
@@ -227,14 +226,18 @@ def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> N
     """Refuse the name of a worker or a task that the campaign does not have."""
     for name in names:
         if name not in known:
-            raise unknown(kind, name)
+            raise unknown(kind, name, known)
 
 
-def unknown(kind: str, name: str) -> RejectedError:
-    """Return the error of a worker or a task that the campaign does not have."""
+def unknown(kind: str, name: str, known: Collection[str] = ()) -> RejectedError:
+    """Return the error of a worker or a task that the campaign does not have.
+
+    It names the nearest of the `known` ones; workers are not to see other names.
+    """
+    near = get_close_matches(name, known, 1)
     return RejectedError(
-        f"there is no {kind} {name!r} in this campaign; write a name that it has, or add the "
-        f"{kind} by campaign add --{kind}s"
+        f"there is no {kind} {name!r} in this campaign; write a name that it has"
+        f"{f', such as {near[0]!r}' if near else ''}, or add the {kind} by campaign add --{kind}s"
     )
 
 

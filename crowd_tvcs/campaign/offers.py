@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -191,9 +190,8 @@ def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
         return True
     is_left = queries.LEFT[bool(settings.per_pair)]
     left = is_left.only(connection, of_task=row.id, min_quality=settings.min_quality)
-    n_classes = len(json.loads(settings.classes))
     low, high = left.low or 0.0, left.high or 0.0
-    best = max(high, 1.0 - low) if n_classes == 2 else high
+    best = max(high, 1.0 - low) if settings.n_classes == 2 else high
     slots = row.max_workers - row.answers
     room = min(slots, left.workers + row.slots - row.answers)
     if best >= (settings.best or 0.0) and room >= min(slots, LOOK_AHEAD):

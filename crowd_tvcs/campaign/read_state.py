@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -15,7 +14,7 @@ from crowd_tvcs.campaign.state import Pairs, State
 from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, LAPSED
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD
 
 EVERY_KIND = "every task"  # where a worker has one quality
 
@@ -28,15 +27,11 @@ def read_state(connection: Connection, settings: Settings) -> State:
     row_of = {w.id: i for i, w in enumerate(workers)}
     column_of = {t.id: j for j, t in enumerate(tasks)}
     factors = _factors(connection, settings, workers, tasks)
-    on_gold, answered_gold = np.zeros((2, len(workers)), dtype=np.int64)
     placed, states = [], []
     for of_task, who, what, label, place, when, seconds, swapped in connection.execute(_PAIRS):
-        i = row_of[who]
         if of_task not in column_of:
-            on_gold[i] += what > LAPSED
-            answered_gold[i] += what == ANSWERED
             continue
-        j = column_of[of_task]
+        i, j = row_of[who], column_of[of_task]
         states.append((j, i, what))
         if what == ANSWERED:
             times = _or_nan(when), _or_nan(seconds)
@@ -64,8 +59,6 @@ def read_state(connection: Connection, settings: Settings) -> State:
         queries.ROUNDS(connection),
         gold,
         sorted(gold_answers),
-        on_gold,
-        answered_gold,
     )
 
 
@@ -89,7 +82,7 @@ def _factors(
     connection: Connection, settings: Settings, workers: list[WorkerRow], tasks: list[TaskRow]
 ) -> Factors:
     """Read the qualities; unknown pairs have no information and are not allowed."""
-    nothing = 1.0 / len(json.loads(settings.classes))
+    nothing = 1.0 / settings.n_classes
     names = ([w.name for w in workers], [t.name for t in tasks])
     if settings.source == kinds.SOURCE:
         table, kind = kinds.read(connection, workers, tasks, nothing)

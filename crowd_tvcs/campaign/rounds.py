@@ -17,6 +17,7 @@ from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.planning.large import propose_in_factors
 from crowd_tvcs.campaign.planning.proposal import (
     Proposal,
+    RoundRequest,
     labels_left,
     reason_of,
     rng_of,
@@ -60,8 +61,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     able |= pending
     done, out = answered.sum(axis=0), pending.sum(axis=0)
     per_task = np.array([t.max_workers for t in state.tasks]) - done
-    per_worker = np.array([w.max_tasks for w in state.workers]) - answered.sum(axis=1)
-    per_worker = per_worker - state.on_gold
+    per_worker = np.array([w.max_tasks - w.slots for w in state.workers]) + pending.sum(axis=1)
     least = np.array([t.min_workers for t in state.tasks]) - done
     new = labels_left(settings, labels)
     budget = None if new is None else new + int(out.sum())
@@ -73,7 +73,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
     money = None
     if settings.money is not None:
-        paid = int(_prices(state) @ (answered.sum(axis=1) + state.on_gold))
+        paid = settings.committed - int(_prices(state) @ pending.sum(axis=1))
         money = (settings.money - spare - paid) / MILLION
     return Plan(
         Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
@@ -112,43 +112,24 @@ def _beliefs(state: State) -> dict[str, Any]:
     return {"prior": state.posterior[:, 1], **joint}
 
 
-def propose(
-    state: State,
-    *,
-    labels: int | None,
-    method: str | None,
-    time_limit: float | None,
-    min_gain: float | None,
-    quick: bool = False,
-    max_per_side: int | None = None,
-) -> Proposal:
+def propose(state: State, asked: RoundRequest) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
 
-    Parameters
-    ----------
-    labels
-        Maximum number of new labels; None for the rest of the budget.
-    method, time_limit
-        As for `crowd_tvcs.assign`, which refuses a method that does not honour the money and groups
-        of the campaign; None for `usual_method`, of the quick ones if `quick`.
-    min_gain
-        Minimum gain of a task in expected accuracy by its new labels, per label; a task
-        with less gets none, unless its minimum asks for them. None for that of the campaign, see
-        `crowd_tvcs.campaign.stopping.least_of_round`.
-    max_per_side
-        Of comparisons, which are planned by `propose_pairs`.
+    Without a method it is `usual_method`. `assign` refuses one that does not honour the money and
+    groups of the campaign. A task to which new labels add less than the minimum gain, per label,
+    gets none, unless its minimum asks for them (`crowd_tvcs.campaign.stopping.least_of_round`).
     """
     if state.kind.name == Preference.name:
-        return propose_pairs(state, labels, max_per_side)
+        return propose_pairs(state, asked.labels, asked.max_per_side)
     if not state.kind.has_classes:
         raise ValueError(
             "answers of several labels have no plan: next and the desk hand out the tasks with "
             "fewest answers first, each up to its cap of workers (max_workers_per_task)"
         )
     if state.is_large:
-        return propose_in_factors(state, labels, method, time_limit, min_gain)
-    plan, found = _within_money(state, labels, method, quick, time_limit)
-    least = least_of_round(state, min_gain)
+        return propose_in_factors(state, asked)
+    plan, found = _within_money(state, asked)
+    least = least_of_round(state, asked.min_gain)
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, Assigned.of_support(chosen | state.pending), found.method, found.reason)
@@ -173,18 +154,16 @@ def _forecast(state: State, kept: Assignment) -> AccuracyForecast | None:
     return model.forecast_model.forecast_plan(state.quality.values, new, kept.task_accuracy)
 
 
-def _within_money(
-    state: State, labels: int | None, method: str | None, quick: bool, time_limit: float | None
-) -> tuple[Plan, Assignment]:
+def _within_money(state: State, asked: RoundRequest) -> tuple[Plan, Assignment]:
     """Plan a round that the money can pay to the millionth, as the store counts it.
 
     `Plan` allows for the rounding of sums, which can be some millionths of a large sum of money.
     """
     settings, spare = state.settings, 0
     while True:
-        plan = plan_of(state, labels, spare)
-        name = method or usual_method(plan, quick=quick)
-        found = assign(plan, name, rng=rng_of(settings), time_limit=time_limit)
+        plan = plan_of(state, asked.labels, spare)
+        name = asked.method or usual_method(plan, quick=asked.quick)
+        found = assign(plan, name, rng=rng_of(settings), time_limit=asked.time_limit)
         new = found.support & ~state.pending
         cost = settings.committed + int(_prices(state) @ new.sum(axis=1))
         if settings.money is None or cost <= settings.money:

@@ -1,33 +1,14 @@
-"""The settings of a campaign: checked once, written into the first row."""
+"""Checks of the settings of a campaign."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from typing import Any
 
-from crowd_tvcs.campaign.entries import MILLION, check_text
+from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.rows import Settings
 from tvcs_core.arguments import array_of, check_number, names_of
-
-
-def first_row(**given: Any) -> dict[str, Any]:
-    """Return the first row of the campaign."""
-    money = given.pop("money")
-    counters = dict.fromkeys(("slots", "answers", "committed", "missing", "rounds"), 0)
-    return (
-        {"id": 1, "schema_version": schema.VERSION, "revision": 0}
-        | given
-        | counters
-        | {
-            "classes": json.dumps(list(given["classes"])),
-            "prior": json.dumps(given["prior"]),
-            "money": None if money is None else round(money * MILLION),
-            "per_pair": int(given["per_pair"]),
-        }
-    )
 
 
 def classes_of(classes: Sequence[str]) -> list[str]:

@@ -79,9 +79,6 @@ class State:
         no sample, so they measure nothing.
     gold_answers
         Answers to gold tasks that qualities come from, as (task, worker, label), with names.
-    on_gold, answered_gold
-        Numbers of slots and of answers of each worker on gold among the other tasks; no other field
-        counts these.
     """
 
     settings: Settings
@@ -95,8 +92,6 @@ class State:
     rounds: list[RoundRow]
     gold: dict[str, int]
     gold_answers: list[tuple[str, str, str]]
-    on_gold: Integers
-    answered_gold: Integers
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -232,24 +227,21 @@ class State:
     @cached_property
     def posterior(self) -> Floats:
         """The same after all answers; a label that the operator settled is certain."""
-        settled = [j for j, t in enumerate(self.tasks) if t.settled is not None]
-        if self.model is None:
-            found = self.alone.copy() if settled else self.alone
-        else:
-            of, tasks = self.answers.task_of, np.arange(len(self.tasks))
-            found = self.chances(np.arange(of.size), of, tasks)
-        for j in settled:
-            found[j] = one_hot(int(self.tasks[j].settled or 0), len(self.classes))
+        of = self.answers.task_of
+        found = self.chances(np.arange(of.size), of, np.arange(len(self.tasks)))
+        for j, task in enumerate(self.tasks):
+            if task.settled is not None:
+                found[j] = one_hot(task.settled, len(self.classes))
         return found
 
     @cached_property
     def alone(self) -> Floats:
         """The same posteriors, as if workers erred independently."""
         before = priors(self.prior, *self.prior.shape)
-        return independent_posterior(before, self.evidence, self.answers.task_of)
+        return independent_posterior(before, self._evidence, self.answers.task_of)
 
     @property
-    def evidence(self) -> Floats:
+    def _evidence(self) -> Floats:
         """Log-likelihoods of every answer: `crowd_tvcs.belief.independent.even_log_likelihood`."""
         return even_log_likelihood(self._accuracy, self.answers.label_of, len(self.classes))
 
@@ -268,10 +260,10 @@ class State:
         task_of_group
             Task that the answers of each group are to.
         """
-        if self.model is None:
-            raise ValueError("workers who err independently have no such model")
-        rows = self._rows.take(entry)
         prior = priors(self.prior, *self.prior.shape)[task_of_group]
+        if self.model is None:
+            return independent_posterior(prior, self._evidence[entry], group_of)
+        rows = self._rows.take(entry)
         weight = np.array([prior_weight(self.settings, t, self.model.shares) for t in self.tasks])
         out = np.empty_like(prior)
         for shares in np.unique(weight):

@@ -17,6 +17,7 @@ from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
+from crowd_tvcs.campaign.stored_model import interval_around
 from crowd_tvcs.routing.routing import is_worth_buying
 
 Floats = NDArray[np.float64]
@@ -149,11 +150,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     settings = state.settings
     sure = [one.confidence for one in standings if one.confidence is not None]
     expected = float(np.mean(sure)) if sure else None
-    forecast_model = None if state.model is None else state.model.forecast_model
-    around = None
-    is_class = state.kind.name == OneClass.name
-    if forecast_model is not None and expected is not None and is_class:
-        around = forecast_model.with_interval(expected, len(sure))._asdict()
+    around = interval_around(expected, settings.dependence, len(sure))
     known = [
         (one.label, state.kind.show(state.gold[one.task], one.task))
         for one in standings
@@ -161,7 +158,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     ]
     verdicts = [one.verdict for one in standings]
     has_costs = any(w.cost for w in state.workers)
-    spent = float((state.count(ANSWERED, by="worker") + state.answered_gold) @ state.costs)
+    spent = sum(w.cost * w.answers for w in state.workers) / MILLION
     return {
         "workers": len(state.workers),
         "tasks": len(state.tasks),
@@ -169,15 +166,15 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
         "classes": list(state.classes),
         "class_prior": dict(zip(state.classes, json.loads(settings.prior), strict=True)),
         "answers": settings.answers,
-        "pending": settings.slots - settings.answers,
+        "pending": settings.pending,
         "budget": settings.budget,
-        "left": None if settings.budget is None else settings.budget - settings.slots,
+        "left": settings.left,
         "money": None if settings.money is None else settings.money / MILLION,
         "spent": spent if has_costs else None,
         "committed": settings.committed / MILLION if has_costs else None,
         "expected_accuracy": expected,
         "unlabelled": sum(one.label is None for one in standings),
-        "forecast": around,
+        "forecast": around if state.kind.name == OneClass.name else None,
         "measured": sum(a == b for a, b in known) / len(known) if known else None,
         "measured_on": len(known),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},

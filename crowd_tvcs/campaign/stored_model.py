@@ -25,6 +25,17 @@ def parse_model(text: str | None) -> Dependence | None:
         return Dependence.from_json(_unmarked(text))
 
 
+def interval_around(sure: float | None, text: str | None, tasks: int) -> dict[str, float] | None:
+    """Put an interval around the expected accuracy of tasks, by the gold of the model.
+
+    None without tasks, or where no gold was measured.
+    """
+    model = parse_model(text)
+    if sure is None or not tasks or model is None or model.forecast_model is None:
+        return None
+    return model.forecast_model.with_interval(sure, tasks)._asdict()
+
+
 @lru_cache(maxsize=4096)
 def parse_confusion(text: str | None) -> Matrix | None:
     """Read the confusion matrix of a worker as a store keeps it; None if there is none."""

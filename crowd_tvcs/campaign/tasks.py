@@ -180,8 +180,7 @@ def missing_more(row: TaskRow, slots: int) -> int:
 
 def is_reserved(settings: Settings) -> bool:
     """Whether all that is left of the budget is needed for the minimums of tasks."""
-    left = None if settings.budget is None else settings.budget - settings.slots
-    return left is not None and left <= settings.missing
+    return settings.left is not None and settings.left <= settings.missing
 
 
 def is_needed(connection: Connection, settings: Settings) -> bool:
@@ -190,8 +189,7 @@ def is_needed(connection: Connection, settings: Settings) -> bool:
     short = SHORT[bool(settings.per_pair)](
         connection, min_quality=settings.min_quality, money=money
     )
-    left = (settings.budget or 0) - settings.slots
-    return left <= sum(min(one.short, one.able) for one in short)
+    return (settings.left or 0) <= sum(min(one.short, one.able) for one in short)
 
 
 def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:

@@ -167,9 +167,12 @@ def import_answers(
     if format != "wide" and (worker_field is not None or columns):
         raise ValueError("--worker-field and --column are for --format wide; leave them out")
     fields = FieldNames(question, task_field, worker_field, tuple(columns))
-    files = [paths] if isinstance(paths, str | Path) else list(paths)
-    for path in files:
-        chosen.read(Path(path), collector, fields)
+    files = [Path(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
+    resolved = [path.resolve() for path in files]
+    for path, whole in zip(files, resolved, strict=True):
+        if resolved.count(whole) > 1:
+            raise DataError("is given twice; give every file once", path=path)
+        chosen.read(path, collector, fields)
     found = collector.collected()
     if ground_truth and not found.gold:
         raise DataError(

@@ -58,7 +58,7 @@ class Sheet:
 
 def read_sheet(path: str | Path) -> Sheet:
     """Read a table, refusing repeated column names and truncated rows."""
-    table = open_table(path)
+    table = open_table(path, if_json="; check --format, or give the table that the tool exports")
     header = tuple(unshield(cell) for cell in table.rows[0])
     for j, name in enumerate(header):
         if header.count(name) > 1:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.campaign.gold_calibration import GoldCalibration, calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import (
@@ -86,33 +85,6 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
     Both begin before the first answer. The second is for the tasks with a known label, None if
     there are none. Qualities are the current ones.
     """
-    if state.model is not None:
-        return _by_answers(state)
-    logs = np.log(priors(state.prior, *state.prior.shape))
-    likelihoods = state.evidence
-    truth = np.array([state.gold.get(task, -1) for task in state.factors.tasks])
-    sure = np.exp(logs).max(axis=1)
-    right = (logs.argmax(axis=1) == truth).astype(float)
-    expected, measured = [sure.mean()], [right[truth >= 0].sum()]
-    total, hits = float(sure.sum()), float(measured[0])
-    for (_, j, _), of_answer in zip(state.given, likelihoods, strict=True):
-        logs[j] += of_answer
-        chances = np.exp(logs[j] - logs[j].max())
-        now = float(chances.max() / chances.sum())
-        total += now - sure[j]
-        sure[j] = now
-        if truth[j] >= 0:
-            hit = float(chances.argmax() == truth[j])
-            hits += hit - right[j]
-            right[j] = hit
-        expected.append(total / sure.size)
-        measured.append(hits)
-    n_known = int((truth >= 0).sum())
-    return np.array(expected), np.array(measured) / n_known if n_known else None
-
-
-def _by_answers(state: State) -> tuple[Floats, Floats | None]:
-    """Return the same under dependent errors: every answer with those before it."""
     of = state.answers.task_of
     m, n = len(state.tasks), of.size
     nothing, none = np.array([], dtype=np.int64), np.arange(m)

@@ -18,9 +18,10 @@ from fastapi.security import (
 from fastapi.security.utils import get_authorization_scheme_param
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from crowd_tvcs.campaign import NextTask
+from crowd_tvcs.campaign import NextTask, TaskStatus
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.actions import acting
+from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
 from crowd_tvcs.serve.control.door import require_rights
 from crowd_tvcs.serve.desk import Served
@@ -29,6 +30,7 @@ from crowd_tvcs.serve.worker import progress_of, require_worker
 
 NAME = 1000
 """Largest number of characters of a name."""
+CONTENT = "Image, audio and video are paths below /media/; those with _2 are a pair's other side."
 
 
 def _without_zero(text: str) -> str:
@@ -54,23 +56,6 @@ class Skip(BaseModel):
     reason: Text = Field(default="", max_length=500)
 
 
-class TaskContent(BaseModel):
-    """Content of a task, and with ``_2`` the other side of a pair.
-
-    `image`, `audio` and `video` are paths below ``/media/``.
-    """
-
-    text: str
-    image: str
-    audio: str
-    video: str
-    text_2: str
-    image_2: str
-    audio_2: str
-    video_2: str
-    fields: dict[str, str]
-
-
 class CurrentTask(BaseModel):
     """Current task of a worker.
 
@@ -81,7 +66,7 @@ class CurrentTask(BaseModel):
     state: str
     task: str | None
     expires: float | None
-    content: TaskContent | None
+    content: Content | None = Field(description=CONTENT)
     kind: str = Field(description="class, scale, pairs or multilabel.")
     classes: list[str] = Field(
         description="What may be answered; of multilabel any of these with ; between, or none."
@@ -96,16 +81,6 @@ class SubmitResponse(BaseModel):
     feedback: str | None = Field(
         default=None, description="The right label, where the desk shows it after an answer."
     )
-
-
-class Label(BaseModel):
-    """Current label of a task; null without answers."""
-
-    task: str
-    label: str | None
-    confidence: float | None
-    answers: int
-    verdict: str
 
 
 class Error(BaseModel):
@@ -157,14 +132,11 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         return Depends(check)
 
     def turn(name: str, offer: NextTask) -> CurrentTask:
-        content = None
-        if offer.task:
-            content = TaskContent(**vars(served.content_for(offer.task, name)))
         return CurrentTask(
             state="task" if offer.task else progress_of(served, name, offer).state,
             task=served.name_of(offer.task) if offer.task else None,
             expires=offer.expires,
-            content=content,
+            content=served.content_for(offer.task, name) if offer.task else None,
             kind=served.kind.name,
             classes=served.classes,
         )
@@ -228,18 +200,9 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         return figures.figures(store)
 
     @routes.get("/labels", tags=["operator"], dependencies=[operator(ANSWERS)])
-    def labels() -> list[Label]:
-        """Return the current label of every task."""
-        return [
-            Label(
-                task=one.task,
-                label=one.label,
-                confidence=one.confidence,
-                answers=one.answers,
-                verdict=one.verdict,
-            )
-            for one in campaign.review_tasks()
-        ]
+    def labels() -> list[TaskStatus]:
+        """Return the current label of every task; null without answers."""
+        return campaign.review_tasks()
 
     @routes.post("/links", tags=["operator"], dependencies=[operator(ACT)])
     def links(workers: list[str]) -> dict[str, str]:

@@ -19,9 +19,9 @@ from sqlalchemy import bindparam, func, or_, select
 
 from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
-from crowd_tvcs.campaign.desk.access import Links
+from crowd_tvcs.campaign.desk.access import Links, loads_within
 from crowd_tvcs.campaign.desk.content import Content, content_of
-from crowd_tvcs.campaign.store.queries import SETTINGS
+from crowd_tvcs.campaign.store.queries import SETTINGS, of_pairs
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
@@ -41,10 +41,7 @@ _GOLD = (
     .where(task.c.closed == GOLD)
 )
 _KNOWN_NAME = Statement(
-    select(task.c.id)
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
-    .where(
+    of_pairs(task.c.id).where(
         task.c.name == bindparam("called"),
         task.c.closed != GOLD,
         worker.c.name == bindparam("by"),
@@ -266,7 +263,7 @@ class Served:
     def is_form_of(self, owner: str, token: str) -> bool:
         """Return whether a form was made for this owner of a cookie."""
         try:
-            found = self._forms.loads(token, max_age=7 * 24 * 3600)
+            found = loads_within(self._forms, token, 7 * 24 * 3600)
         except BadSignature:
             return False
         return bool(found == hashlib.sha256(owner.encode()).hexdigest()[:16])

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from crowd_tvcs.campaign import RejectedError, Worker
+from crowd_tvcs.campaign import Campaign, RejectedError, Worker
 from crowd_tvcs.campaign.desk import figures, tables
 from crowd_tvcs.campaign.desk.remarks import REMARK_COLUMNS, remark_rows
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_index, warn_of_speed
@@ -102,11 +102,14 @@ def router(served: Served) -> APIRouter:
         back: Annotated[str, Form(max_length=10_000)] = "/operator",
     ) -> Response:
         door.form(request, form, ACT)
-        if what not in ACTIONS:
+        if what in CHANGES:
+            change, message = CHANGES[what]
+            change(campaign, name)
+        elif what in ACTIONS:
+            message = ACTIONS[what](served, name)
+        else:
             raise RejectedError(f"there is no action {what!r}")
-        return door.done(
-            ACTIONS[what](served, name), back if back.startswith("/operator/") else "/operator"
-        )
+        return door.done(message, back if back.startswith("/operator/") else "/operator")
 
     @routes.post("/link")
     def link(
@@ -123,7 +126,8 @@ def router(served: Served) -> APIRouter:
     def download(request: Request, what: str) -> Response:
         door.session(request, ANSWERS)
         if what == "labels":
-            return csv_answer(what, *tables.labels(campaign.store))
+            found = tables.labels(campaign.store)
+            return csv_answer(what, found.columns, found.rows)
         if what == "answers":
             header = ["task", "worker", "label", "seconds", "too_fast"]
             return csv_answer(what, header, tables.answers(campaign.store))
@@ -151,11 +155,12 @@ def router(served: Served) -> APIRouter:
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
         door.form(request, form, ACT)
+        from crowd_tvcs.campaign.planning.proposal import RoundRequest
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
-        given: dict[str, Any] = {"method": None, "min_gain": None, "time_limit": PLANNING_SECONDS}
-        found = propose(state, labels=labels, quick=True, **given)
+        asked = RoundRequest(labels=labels, quick=True, time_limit=PLANNING_SECONDS)
+        found = propose(state, asked)
         title = f"A round of {plural(labels, 'label')}"
         if not state.kind.has_classes:
             message = f"{plural(len(found.pairs), 'pair')}: {found.reason}. No task was issued."
@@ -287,29 +292,18 @@ def _revoke(served: Served, name: str) -> str:
     return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
 
-def _toggle(method: str, value: bool, message: str) -> Callable[[Served, str], str]:
-    def act(served: Served, name: str) -> str:
-        campaign = served.campaign
-        if method == "pause":
-            campaign.pause(value)
-        elif method == "block":
-            campaign.block(name, value)
-        else:
-            campaign.close_tasks([name], value)
-        return message
-
-    return act
-
-
+CHANGES: dict[str, tuple[Callable[[Campaign, str], None], str]] = {
+    "pause": (lambda campaign, _: campaign.pause(), "no tasks are assigned until you resume"),
+    "resume": (lambda campaign, _: campaign.pause(False), "tasks are assigned again"),
+    "block": (lambda campaign, name: campaign.block(name), "the worker gets no more tasks"),
+    "unblock": (lambda campaign, name: campaign.block(name, False), "the worker gets tasks again"),
+    "close": (lambda campaign, name: campaign.close_tasks([name]), "the task was closed"),
+    "reopen": (lambda campaign, name: campaign.close_tasks([name], False), "the task was reopened"),
+}
+"""Buttons that change the campaign, given a worker or task, and what is said then."""
 ACTIONS: dict[str, Callable[[Served, str], str]] = {
-    "pause": _toggle("pause", True, "no tasks are assigned until you resume"),
-    "resume": _toggle("pause", False, "tasks are assigned again"),
-    "block": _toggle("block", True, "the worker gets no more tasks"),
-    "unblock": _toggle("block", False, "the worker gets tasks again"),
-    "close": _toggle("close", True, "the task was closed"),
-    "reopen": _toggle("close", False, "the task was reopened"),
     "reopen all": _reopen_all,
     "close unworthy": _close_unworthy,
     "revoke": _revoke,
 }
-"""Actions of the buttons, given the campaign and a worker or task."""
+"""Other buttons; each returns what is said then."""

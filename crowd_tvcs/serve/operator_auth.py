@@ -19,7 +19,7 @@ from argon2.low_level import Type, hash_secret_raw
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, delete, func, insert, select
 
-from crowd_tvcs.campaign.desk.access import hashed, keyed
+from crowd_tvcs.campaign.desk.access import hashed, keyed, loads_within
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
@@ -202,7 +202,7 @@ class OperatorAuth:
     def operator_of(self, text: str | None) -> Account | None:
         """Return the operator of a session; None if it has expired or ended, at any server."""
         try:
-            name, _ = self._sessions.loads(text or "", max_age=SESSION_SECONDS)
+            name, _ = loads_within(self._sessions, text or "", SESSION_SECONDS)
         except BadSignature:
             return None
         (rows,) = self._store.look(_SESSION.with_(hashed=hashed(text or "")))

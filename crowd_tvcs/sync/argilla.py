@@ -19,7 +19,6 @@ ASSIGNED, LABEL, CONFIDENCE = "assigned", "tvcs_label", "tvcs_confidence"
 WEBHOOK_EVENTS = ["response.created", "response.updated"]
 OURS = "tvcs sync"
 """The description of our webhooks, before the dataset."""
-UNAUTHORIZED, FORBIDDEN = 401, 403
 
 
 class Argilla:
@@ -60,7 +59,8 @@ class Argilla:
         predictions: bool = False,
         trust: Trust = DEFAULT,
     ) -> None:
-        self._at = Connection(f"{url.rstrip('/')}/api/v1", {"X-Argilla-Api-Key": token}, trust)
+        headers = {"X-Argilla-Api-Key": token}
+        self._at = Connection(f"{url.rstrip('/')}/api/v1", headers, trust, "API key")
         self._name, self._workspace_name = dataset, workspace
         self._question, self._predicts = question, predictions
         self._dataset: dict[str, Any] = {}
@@ -75,14 +75,14 @@ class Argilla:
         if self._dataset["status"] != "ready":
             raise ValueError(f"dataset {quoted(self._name)} must be published, it is a draft")
         self._check_question(classes)
-        fields = self._ask("GET", self._path("fields"))["items"]
+        fields = self._at.ask("GET", self._path("fields"))["items"]
         self._fields = {one["name"]: bool(one["required"]) for one in fields}
         return self._set_up(len(workers))
 
     def people(self) -> list[tuple[str, ...]]:
         """Return user name and id of all users of the workspace."""
         path = f"/workspaces/{self._dataset['workspace_id']}/users"
-        users = self._ask("GET", path)["items"]
+        users = self._at.ask("GET", path)["items"]
         self._people = {user["id"]: (user["username"], user["id"]) for user in users}
         return list(self._people.values())
 
@@ -117,7 +117,7 @@ class Argilla:
             fields = {name: payload[name] for name in self._fields if name in payload}
             items.append({"external_id": task, "fields": fields, "metadata": {ASSIGNED: []}})
         for k in range(0, len(items), PAGE):
-            self._ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
+            self._at.ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
 
     def open_tabs(self, workers: Sequence[str]) -> None:
         """Do nothing: annotators filter by `assigned`."""
@@ -136,23 +136,13 @@ class Argilla:
         Webhooks of killed runs are removed.
         """
         ours = f"{OURS}: {self._dataset['id']}"
-        for hook in self._ask("GET", "/webhooks")["items"]:
+        for hook in self._at.ask("GET", "/webhooks")["items"]:
             if hook.get("description") == ours:
-                self._ask("DELETE", f"/webhooks/{hook['id']}")
+                self._at.ask("DELETE", f"/webhooks/{hook['id']}")
         if url is not None:
-            self._ask(
+            self._at.ask(
                 "POST", "/webhooks", {"url": url, "events": WEBHOOK_EVENTS, "description": ours}
             )
-
-    def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        try:
-            return self._at.ask(method, path, body, **query)
-        except ToolError as error:
-            what = {
-                UNAUTHORIZED: "the API key is not valid: ",
-                FORBIDDEN: "the owner of the API key lacks the permission: ",
-            }.get(error.status, "")
-            raise ToolError(error.status, f"{what}{error}") from None
 
     def _path(self, what: str) -> str:
         return f"/datasets/{self._dataset['id']}/{what}"
@@ -174,10 +164,10 @@ class Argilla:
         ValueError
             If there is none, or more than one.
         """
-        spaces = {one["id"]: one["name"] for one in self._ask("GET", "/me/workspaces")["items"]}
+        spaces = {one["id"]: one["name"] for one in self._at.ask("GET", "/me/workspaces")["items"]}
         found = [
             one
-            for one in self._ask("GET", "/me/datasets")["items"]
+            for one in self._at.ask("GET", "/me/datasets")["items"]
             if one["name"] == self._name
             and self._workspace_name in (None, spaces.get(one["workspace_id"]))
         ]
@@ -194,7 +184,7 @@ class Argilla:
         raise ValueError(f"dataset {quoted(self._name)} is in {inside}: choose with --workspace")
 
     def _check_question(self, classes: Sequence[str]) -> None:
-        every = self._ask("GET", self._path("questions"))["items"]
+        every = self._at.ask("GET", self._path("questions"))["items"]
         labels_of = {
             one["name"]: [option["value"] for option in one["settings"]["options"]]
             for one in every
@@ -213,7 +203,7 @@ class Argilla:
             wanted = {"strategy": "overlap", "min_submitted": workers}
             path = f"/datasets/{self._dataset['id']}"
             try:
-                self._ask("PATCH", path, {"distribution": wanted})
+                self._at.ask("PATCH", path, {"distribution": wanted})
             except ToolError as error:
                 raise ToolError(
                     error.status,
@@ -225,12 +215,12 @@ class Argilla:
         kinds = {ASSIGNED: ("terms", True)}
         if self._predicts:
             kinds |= {LABEL: ("terms", False), CONFIDENCE: ("float", False)}
-        there = self._ask("GET", f"/me{self._path('metadata-properties')}")["items"]
+        there = self._at.ask("GET", f"/me{self._path('metadata-properties')}")["items"]
         for name in kinds.keys() - {one["name"] for one in there}:
             kind, is_visible = kinds[name]
             property_ = {"name": name, "title": name, "settings": {"type": kind}}
             body = property_ | {"visible_for_annotators": is_visible}
-            self._ask("POST", self._path("metadata-properties"), body)
+            self._at.ask("POST", self._path("metadata-properties"), body)
         return changed
 
     def _pages(self) -> Iterator[dict[str, Any]]:
@@ -239,7 +229,7 @@ class Argilla:
         offset, total = 0, 1
         while offset < total:
             path = self._path("records")
-            found = self._ask("GET", path, include="responses", offset=offset, limit=PAGE)
+            found = self._at.ask("GET", path, include="responses", offset=offset, limit=PAGE)
             for raw in found["items"]:
                 if raw["id"] not in seen:
                     seen.add(raw["id"])
@@ -275,5 +265,5 @@ class Argilla:
     def _note(self, task: str, changes: Mapping[str, object]) -> None:
         number, metadata = self._records[task]
         changed = {**metadata, **changes}
-        self._ask("PATCH", f"/records/{number}", {"metadata": changed})
+        self._at.ask("PATCH", f"/records/{number}", {"metadata": changed})
         self._records[task] = (number, changed)

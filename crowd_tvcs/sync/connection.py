@@ -20,8 +20,7 @@ TIMEOUT = 60.0
 """Seconds to wait for a response."""
 MAX_ERROR_CHARACTERS = 300
 """Largest number of characters of a tool's error message that are shown."""
-TOO_MANY_REQUESTS = 429
-"""HTTP status of a rate limit."""
+UNAUTHORIZED, FORBIDDEN, TOO_MANY_REQUESTS = 401, 403, 429
 
 
 class ToolUnavailableError(Exception):
@@ -67,6 +66,8 @@ class Connection:
         Headers of every request, such as the token.
     trust
         Trust in the server.
+    secret
+        What the server calls its token.
 
     Raises
     ------
@@ -75,7 +76,9 @@ class Connection:
         authority holds no certificate.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], trust: Trust = DEFAULT) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], trust: Trust = DEFAULT, secret: str = "token"
+    ) -> None:
         self.url = url.rstrip("/")
         self.host = _host(url)
         if url.startswith("http://") and not (trust.network or is_this_machine(self.host)):
@@ -84,6 +87,10 @@ class Connection:
                 "https:// address, or --trust-network if the network is private"
             )
         self.headers = dict(headers)
+        self._reasons = {
+            UNAUTHORIZED: f"the {secret} is not valid: ",
+            FORBIDDEN: f"the owner of the {secret} lacks the permission: ",
+        }
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if self.url.startswith("https://"):
             handlers.append(urllib.request.HTTPSHandler(context=_context(trust.authority)))
@@ -147,7 +154,8 @@ class Connection:
             )
         except (OSError, HTTPException):
             detail = ""
-        what = f"{self.url}{path} answers {error.code} {error.reason}"
+        why = self._reasons.get(error.code, "")
+        what = f"{why}{self.url}{path} answers {error.code} {error.reason}"
         if error.code >= 500 or error.code == TOO_MANY_REQUESTS:
             return ToolUnavailableError(what)
         return ToolError(error.code, f"{what}: {detail[:MAX_ERROR_CHARACTERS]}" if detail else what)

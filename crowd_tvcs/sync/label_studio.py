@@ -14,7 +14,7 @@ from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.fields import SourceLocation
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
-from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
+from crowd_tvcs.sync.connection import DEFAULT, UNAUTHORIZED, Connection, ToolError, Trust
 from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask, choose_question
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
@@ -28,7 +28,7 @@ OVERLAP = 15.0
 MODEL = "tvcs"
 """Model version of our predictions."""
 WEBHOOK_EVENTS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
-UNAUTHORIZED, FORBIDDEN, ABSENT_FIELD = 401, 403, 404
+ABSENT_PROJECT = 404
 
 
 class LabelStudio:
@@ -195,19 +195,13 @@ class LabelStudio:
             return self._at.ask(method, path, body, **query)
         except ToolError as error:
             if error.status != UNAUTHORIZED or not self._is_personal:
-                raise _in_words(error) from None
+                raise
         self._refresh()
-        try:
-            return self._at.ask(method, path, body, **query)
-        except ToolError as error:
-            raise _in_words(error) from None
+        return self._at.ask(method, path, body, **query)
 
     def _refresh(self) -> None:
         self._at.headers.pop("Authorization", None)
-        try:
-            found = self._at.ask("POST", "/api/token/refresh/", {"refresh": self._token})
-        except ToolError as error:
-            raise _in_words(error) from None
+        found = self._at.ask("POST", "/api/token/refresh/", {"refresh": self._token})
         self._at.headers["Authorization"] = f"Bearer {found['access']}"
 
     def _check_version(self) -> None:
@@ -240,7 +234,7 @@ class LabelStudio:
         try:
             project: dict[str, Any] = self._ask("GET", f"/api/projects/{self._project}/")
         except ToolError as error:
-            if error.status != ABSENT_FIELD:
+            if error.status != ABSENT_PROJECT:
                 raise
             raise ValueError(
                 f"--project: there is no project {self._project} on {self._at.url} that this "
@@ -331,14 +325,6 @@ class LabelStudio:
             float(took) if took and took > 0 else None,
             why,
         )
-
-
-def _in_words(error: ToolError) -> ToolError:
-    if error.status == UNAUTHORIZED:
-        return ToolError(error.status, f"the token is not valid: {error}")
-    if error.status == FORBIDDEN:
-        return ToolError(error.status, f"the token's user lacks the permission: {error}")
-    return error
 
 
 def _updated(moment: float) -> dict[str, Any]:

@@ -10,23 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import bindparam, func, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, write_audit
 from crowd_tvcs.campaign.leases import (
     KNOWN,
-    LATE,
-    Given,
     before_submit,
     free,
-    judge,
-    read_label,
-    take_again,
-    the_task,
+    submit,
     the_worker,
-    write_answers,
 )
 from crowd_tvcs.campaign.offers import before_offer, offer
 from crowd_tvcs.campaign.store import queries
@@ -50,8 +45,7 @@ REFUSED = "refused"
 """Name of a refused answer in the audit."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """Answer from another tool: its key there, its time, and its duration in seconds."""
 
     worker: str
@@ -83,21 +77,15 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
         ``"accepted"``, ``"accepted late"`` or ``"known already"``, which changes nothing.
     """
     first = before_submit(answer.worker, answer.task)
-    with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
-        who, row = the_worker(workers, answer.worker), the_task(rows, answer.task)
-        code = read_label(kind_of(settings), answer.label, answer.task, answer.worker)
-        slot = next((p for p in pairs if p.worker_id == who.id), None)
-        reason = judge(connection, settings, who, row, slot, code)
-        if reason == KNOWN:
-            return reason
-        if reason == LATE:
-            take_again(connection, settings, who, row)
-        given = Given(row.id, who.id, code, min(answer.when, now), answer.seconds)
-        write_answers(connection, settings, [given])
-        for held in {one.lease for one in workers} - {None, row.id}:
+    with store.write(*first, flush=False) as (connection, settings, found):
+        given, timing = answer[:3], (min(answer.when, now), answer.seconds)
+        reason = submit(connection, settings, found, given, now, timing).reason
+        if reason != KNOWN:
             until = now + settings.lease_seconds
-            queries.RENEW(connection, of_task=held, who=who.id, until=until)
-        write_audit(connection, answer.worker, "answer", answer.task, answer.key, now=now)
+            for row in found[0]:
+                if row.lease is not None and row.lease_name != answer.task:
+                    queries.RENEW(connection, of_task=row.lease, who=row.id, until=until)
+            write_audit(connection, answer.worker, "answer", answer.task, answer.key, now=now)
     return reason
 
 
@@ -226,10 +214,10 @@ _IS_OVER = (pair.c.state == LEASED) & (pair.c.expires <= bindparam("now"))
 _HOLDINGS = (
     select(
         worker.c.name,
-        func.coalesce(func.sum(case((_IS_OPEN, 1), else_=0)), 0).label("open"),
+        func.coalesce(queries.count_where(_IS_OPEN), 0).label("open"),
         func.max(pair.c.answered_at).label("last"),
         func.min(pair.c.leased_at).label("first"),
-        func.coalesce(func.sum(case((_IS_OVER, 1), else_=0)), 0).label("lapsed"),
+        func.coalesce(queries.count_where(_IS_OVER), 0).label("lapsed"),
     )
     .outerjoin_from(worker, pair, pair.c.worker_id == worker.c.id)
     .group_by(worker.c.name)
@@ -238,17 +226,12 @@ _OPEN_OF = (
     select(func.count()).select_from(pair).where(_IS_OPEN, pair.c.worker_id == bindparam("who"))
 )
 _OPEN = (
-    select(task.c.name, worker.c.name)
-    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
-    .join(task, task.c.id == pair.c.task_id)
+    queries.of_pairs(task.c.name, worker.c.name)
     .where(_IS_OPEN, task.c.closed != GOLD)
     .order_by(task.c.id)
 )
-_PAIRS = (
-    select(worker.c.name, task.c.name, pair.c.state, pair.c.label)
-    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
-    .join(task, task.c.id == pair.c.task_id)
-    .where(pair.c.state != LAPSED)
+_PAIRS = queries.of_pairs(worker.c.name, task.c.name, pair.c.state, pair.c.label).where(
+    pair.c.state != LAPSED
 )
 _LABELS = select(task.c.name, task.c.label, task.c.confidence).where(
     task.c.answers > 0, task.c.closed != GOLD

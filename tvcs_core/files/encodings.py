@@ -24,6 +24,7 @@ _BINARY = {  # the first bytes of files that hold no text
     b"PAR1": "a Parquet file",
     b"ARROW1": "a Feather file",
     b"%PDF": "a PDF",
+    b"SQLite format 3\0": "an SQLite database, such as the store of a campaign",
 }
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")

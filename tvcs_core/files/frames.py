@@ -26,6 +26,7 @@ def table_in(
     *,
     spaces: bool = False,
     needed: str = A_TABLE,
+    if_json: str = "",
 ) -> Table:
     """Return the table in a file, see `read_table`, or in a DataFrame; errors say what is `needed`.
 
@@ -38,7 +39,7 @@ def table_in(
         return table_of_frame(source)
     if not isinstance(source, str | Path):
         raise TypeError(f"{needed}, found {type(source).__name__}")
-    return read_table(source, spaces=spaces)
+    return read_table(source, spaces=spaces, if_json=if_json)
 
 
 def table_of_frame(frame: pd.DataFrame) -> Table:

@@ -29,7 +29,8 @@ from tvcs_core.files.workbook import read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 MAX_COLUMNS = 1_000_000  # of named columns, 300 bytes each while they are judged; of no field more
-JSON = re.compile(r'\s*(\[\s*)?[{\[]\s*["{\[]')  # objects, a list of them, or of lists
+_JSON = re.compile(r'\s*(\[\s*)?[{\[]\s*["{\[]')  # objects, a list of them, or of lists
+JSON_START = 1000  # bytes by which JSON is known
 NO_JSON = "must be a table (CSV, TSV or Excel) with a row of column names, found JSON"
 SPACE = " "  # delimiter only on request, for files of R's ``write.table``
 
@@ -168,7 +169,12 @@ class Table:
 
 
 def read_table(
-    path: str | Path, *, sheet: str | None = None, spaces: bool = False, comments: bool = False
+    path: str | Path,
+    *,
+    sheet: str | None = None,
+    spaces: bool = False,
+    comments: bool = False,
+    if_json: str = "",
 ) -> Table:
     """Read a text table or a sheet of an Excel workbook; the most frequent delimiter is used.
 
@@ -183,6 +189,8 @@ def read_table(
     comments
         Whether to skip lines above the table that begin with ``#``, such as the command line of
         featureCounts. A comment that names the columns of the table is kept.
+    if_json
+        What to do with a file of JSON, for the end of its refusal.
 
     Raises
     ------
@@ -202,6 +210,8 @@ def read_table(
     first = _first_line(text)
     if not first:
         raise DataError("the file is empty", path=path)
+    if _JSON.match(text[:JSON_START].decode(errors="ignore")):
+        raise DataError(NO_JSON + if_json, path=path)
     delimiter = max(DELIMITERS, key=first.count)
     if spaces and delimiter not in first and SPACE in first.strip():
         delimiter = SPACE
@@ -218,7 +228,7 @@ def read_table(
     try:
         index = find_rows(text, delimiter)
     except MalformedError as error:
-        what = NO_JSON if JSON.match(text.decode()) else f"is not a well-formed table ({error})"
+        what = f"is not a well-formed table ({error})"
         raise DataError(what, path=path, line=error.line) from None
     if not index.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)

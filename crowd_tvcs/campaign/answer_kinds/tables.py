@@ -49,9 +49,17 @@ def read_pair_tasks(path: Path) -> list[Task]:
                 j,
             )
     out = []
+    line_of: dict[frozenset[str], int] = {}
     for r, row in enumerate(table.rows[1:], start=1):
         given = {name: TASK_COLUMNS[name](table, r, j) for name, j in caps.items() if row[j]}
         out.append(Task(_named(table, r, row[left], row[right]), **given))
+        pair = frozenset((row[left], row[right]))
+        if (first := line_of.setdefault(pair, table.lines[r])) != table.lines[r]:
+            raise table.error(
+                f"the pair of {quoted(row[left])} and {quoted(row[right])} is there already, in "
+                f"line {first}; keep one of them: sides are drawn",
+                r,
+            )
     return out
 
 

@@ -31,16 +31,21 @@ class Note(NamedTuple):
 
 
 def apply_changes(
-    connection: Connection, settings: Settings, wanted: Changes, now: float
+    connection: Connection,
+    settings: Settings,
+    wanted: Changes,
+    limits: Mapping[str, Any],
+    now: float,
 ) -> list[Note]:
     """Make all changes, or none; return those that changed something.
 
-    Leases that are over are freed first. The caller holds the lock on the campaign.
+    `limits` are those of `limits_of`. Leases that are over are freed first. The caller holds the
+    lock on the campaign.
     """
     if lapsed := queries.EXPIRE(connection, now=now):
         free(connection, settings, lapsed)
         settings = queries.SETTINGS.only(connection)
-    row = _new_row(connection, settings, wanted)
+    row = _new_row(connection, settings, wanted, limits)
     notes = [Note(None, change) for change in _described(settings, row)]
     common = {name: row.get(name, getattr(settings, name)) for name in COUNTS}
     notes += _cap_workers(connection, settings, common["max_tasks_per_worker"], wanted)
@@ -61,9 +66,11 @@ def apply_changes(
     return notes
 
 
-def _new_row(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
+def _new_row(
+    connection: Connection, settings: Settings, wanted: Changes, limits: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the columns of the campaign that change."""
-    row = wanted.limits
+    row = dict(limits)
     if row.get("money") is not None:
         row["money"] = round(row["money"] * MILLION)
     if not kind_of(settings).has_classes and (asked := {"target", "min_gain"} & row.keys()):
@@ -73,20 +80,20 @@ def _new_row(connection: Connection, settings: Settings, wanted: Changes) -> dic
         )
     if "min_gain" in row:
         row["min_gain"] = row["min_gain"] or None
-    if wanted.new_classes:
+    if wanted.get("new_classes"):
         row |= _with_classes(connection, settings, wanted)
     return {name: value for name, value in row.items() if value != getattr(settings, name)}
 
 
 def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
     """Return the classes with the new ones, and the class probabilities before any answer."""
-    kind, before = kind_of(settings), json.loads(settings.classes)
+    kind, before, prior = kind_of(settings), json.loads(settings.classes), wanted.get("prior")
     if kind.name in (ScaleStep.name, Preference.name):
         raise RejectedError(
             f"people were asked for {', '.join(before)}, and their answers would mean something "
             "else beside a new one; begin a new campaign of the tasks that are open (campaign init)"
         )
-    for name in wanted.new_classes:
+    for name in wanted["new_classes"]:
         if name in before:
             raise RejectedError(f"class {name!r} is in the campaign already; leave it out")
     if connection.scalar(select(task.c.id).where(task.c.prior.is_not(None)).limit(1)) is not None:
@@ -94,15 +101,15 @@ def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -
             "tasks of this campaign have a prior of their own, which is for two classes; begin a "
             "new campaign of the tasks that are open (campaign init) to have more"
         )
-    names = labels_of_kind(kind.name, classes_of([*before, *wanted.new_classes]))
-    if wanted.prior is not None:
-        prior = prior_of_classes(wanted.prior, len(names))
+    names = labels_of_kind(kind.name, classes_of([*before, *wanted["new_classes"]]))
+    if prior is None:
+        chances = _usual_prior(connection, settings, names)
     else:
-        prior = _usual_prior(connection, settings, names)
+        chances = prior_of_classes(prior, len(names))
     return {
         "classes": json.dumps(list(names)),
-        "prior": json.dumps(prior),
-        "shares_of_gold": settings.shares_of_gold if wanted.prior is None else 0,
+        "prior": json.dumps(chances),
+        "shares_of_gold": settings.shares_of_gold if prior is None else 0,
     }
 
 
@@ -177,14 +184,15 @@ def _cap_workers(
 ) -> list[Note]:
     """Give workers their new caps: those named, and those who have the campaign's."""
     before, after = _cap(settings.max_tasks_per_worker), _cap(common)
-    rows = queries.WORKERS(connection) if before != after or wanted.worker_caps else []
-    refuse_unknown("worker", sorted(wanted.worker_caps), {one.name for one in rows})
+    caps = wanted.get("worker_caps", {})
+    rows = queries.WORKERS(connection) if before != after or caps else []
+    refuse_unknown("worker", sorted(caps), {one.name for one in rows})
     notes, new = [], []
     followers = 0
     for one in rows:
-        named = one.name in wanted.worker_caps
+        named = one.name in caps
         follows = not named and one.max_tasks == before
-        cap = _cap(wanted.worker_caps[one.name], after) if named else after
+        cap = _cap(caps[one.name], after) if named else after
         if not (named or follows) or cap == one.max_tasks:
             continue
         _refuse_few_tasks(one, cap)
@@ -214,18 +222,19 @@ def _cap_tasks(
 ) -> tuple[list[Note], list[int], int]:
     """Give tasks their new caps and minimums; the ids of those, and of their missing slots more."""
     before, after = _cap(settings.max_workers_per_task), _cap(common)
-    named = {**wanted.task_caps, **wanted.task_minimums}
+    caps, minimums = wanted.get("task_caps", {}), wanted.get("task_minimums", {})
+    named = caps.keys() | minimums.keys()
     rows = queries.TASKS(connection) if before != after or named else []
     rows = [one for one in rows if one.closed != GOLD]
     refuse_unknown("task", sorted(named), {one.name for one in rows})
     notes, new, missing, followers = [], [], 0, 0
     for one in rows:
-        cap, least = one.max_workers, wanted.task_minimums.get(one.name, one.min_workers)
-        follows = one.name not in wanted.task_caps and cap == before != after
+        cap, least = one.max_workers, minimums.get(one.name, one.min_workers)
+        follows = one.name not in caps and cap == before != after
         if follows:
             cap = after
-        elif one.name in wanted.task_caps:
-            cap = _cap(wanted.task_caps[one.name], after)
+        elif one.name in caps:
+            cap = _cap(caps[one.name], after)
         if (cap, least) == (one.max_workers, one.min_workers):
             continue
         _refuse_few_workers(one, cap, least)
@@ -283,9 +292,8 @@ def _weigh_anew(connection: Connection, settings: Settings) -> None:
     if not settings.per_pair:
         return
     table = kinds.kind_skill if settings.source == kinds.SOURCE else skill
-    n_classes = len(json.loads(settings.classes))
     found = connection.scalars(select(table.c.quality).distinct()).all()
-    gains = [{"of": quality, "new": 1.0 - affinity(quality, n_classes)} for quality in found]
+    gains = [{"of": one, "new": 1.0 - affinity(one, settings.n_classes)} for one in found]
     if gains:
         change = update(table).where(table.c.quality == bindparam("of"))
         connection.execute(change.values(gain=bindparam("new")), gains)

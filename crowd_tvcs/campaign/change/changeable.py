@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlalchemy import select
 
-from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
+from crowd_tvcs.campaign.change.changes import Changes, limits_of
 from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.entries import check_text
@@ -131,24 +131,7 @@ class Changeable:
             write_audit(connection, OPERATOR, "pay", None, detail, now=moment)
         return number
 
-    def change(
-        self,
-        *,
-        budget: Limit = KEEP,
-        money: float | Keep | None = KEEP,
-        max_workers_per_task: Limit = KEEP,
-        max_tasks_per_worker: Limit = KEEP,
-        min_quality: float | Keep = KEEP,
-        target: float | Keep = KEEP,
-        min_gain: float | Keep | None = KEEP,
-        lease_seconds: float | Keep = KEEP,
-        new_classes: Sequence[str] = (),
-        prior: Sequence[float] | None = None,
-        worker_caps: Mapping[str, int | None] | None = None,
-        task_caps: Mapping[str, int | None] | None = None,
-        task_minimums: Mapping[str, int] | None = None,
-        now: float | None = None,
-    ) -> list[str]:
+    def change(self, *, now: float | None = None, **wanted: Unpack[Changes]) -> list[str]:
         """Change settings while people label, all or none; each change is in the audit.
 
         Promises stay: no limit falls below the labels that are answered or out with
@@ -187,24 +170,10 @@ class Changeable:
         """
         from crowd_tvcs.campaign.change.apply import apply_changes
 
-        wanted = Changes(
-            budget=budget,
-            money=money,
-            max_workers_per_task=max_workers_per_task,
-            max_tasks_per_worker=max_tasks_per_worker,
-            min_quality=min_quality,
-            target=target,
-            min_gain=min_gain,
-            lease_seconds=lease_seconds,
-            new_classes=new_classes,
-            prior=prior,
-            worker_caps={} if worker_caps is None else worker_caps,
-            task_caps={} if task_caps is None else task_caps,
-            task_minimums={} if task_minimums is None else task_minimums,
-        )
+        limits = limits_of(wanted)
         moment = moment_of(now)
         with self.store.write() as (connection, settings, _):
-            notes = apply_changes(connection, settings, wanted, moment)
+            notes = apply_changes(connection, settings, wanted, limits, moment)
             for task, detail in notes:
                 write_audit(connection, OPERATOR, "change", task, detail, now=moment)
         return [detail if task is None else f"task {task!r}, {detail}" for task, detail in notes]

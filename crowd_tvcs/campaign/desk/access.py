@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from itsdangerous import BadSignature, Signer
+from itsdangerous import BadSignature, SignatureExpired, Signer, URLSafeTimedSerializer
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
@@ -112,6 +114,22 @@ class Links:
             self._signed.add(known)
         (rows,) = self.store.look(_HOLDER.with_(hashed=known))
         return str(rows[0].name) if rows else None
+
+
+def loads_within(serializer: URLSafeTimedSerializer, text: str, seconds: float) -> Any:
+    """Return what was signed at most so many seconds ago, or by a clock that is ahead.
+
+    Clocks of servers differ, and are set back. `max_age` of itsdangerous refuses the future.
+
+    Raises
+    ------
+    BadSignature
+        If it was not signed, or earlier.
+    """
+    found, signed = serializer.loads(text, return_timestamp=True)
+    if time.time() - signed.timestamp() > seconds:
+        raise SignatureExpired("too old")
+    return found
 
 
 def hashed(text: str) -> str:

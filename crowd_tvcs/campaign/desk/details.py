@@ -184,7 +184,7 @@ def _answers(
 
 
 _ANSWERS: Select[Any] = (
-    select(
+    queries.of_pairs(
         task.c.name.label("task"),
         worker.c.name.label("worker"),
         pair.c.label.label("given"),
@@ -194,8 +194,6 @@ _ANSWERS: Select[Any] = (
         pair.c.seconds,
         pair.c.answered_at,
     )
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
     .outerjoin(gold, gold.c.task == task.c.name)
     .where(pair.c.state == ANSWERED)
     .order_by(pair.c.place.desc())

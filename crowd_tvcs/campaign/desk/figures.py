@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
-from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.leases import no_budget
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
+from crowd_tvcs.campaign.store.queries import count_where
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
@@ -27,6 +26,7 @@ from crowd_tvcs.campaign.store.schema import (
     worker,
 )
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.stored_model import interval_around
 from tvcs_core.files.display import plural
 
 LEAST_CONFIDENT = 5  # tasks shown
@@ -92,13 +92,13 @@ def figures(store: Store) -> Figures:
     return Figures(
         tasks=tasks.tasks,
         answers=settings.answers,
-        pending=settings.slots - settings.answers,
+        pending=settings.pending,
         budget=settings.budget,
         money=None if settings.money is None else settings.money / MILLION,
         spent=spent / MILLION,
         expected_accuracy=sure,
         unlabelled=(tasks.tasks or 0) - labelled,
-        forecast=None if sure is None else _around(sure, settings.dependence, labelled),
+        forecast=interval_around(sure, settings.dependence, labelled),
         measured=measured,
         measured_on=known,
         gold_tasks=tasks.gold or 0,
@@ -173,15 +173,6 @@ def curve(store: Store) -> list[tuple[int, float]]:
         return [(int(n), float(p)) for n, p in connection.execute(order)]
 
 
-def _around(sure: float, model: str | None, tasks: int) -> dict[str, float] | None:
-    """Put an interval around the expected accuracy, as `stopping.summary` does without arrays."""
-    gold = None if model is None else json.loads(model).get("forecast_model")
-    if gold is None or not tasks:
-        return None
-    low, high = prediction_interval(sure, gold["gold_tasks"], tasks)
-    return {"accuracy": sure, "low": low, "high": high, "gold_tasks": gold["gold_tasks"]}
-
-
 def _is_new(connection: Connection, answers: int) -> bool:
     there = select(func.count()).where(history.c.answers == answers)
     return connection.execute(there).scalar_one() == 0
@@ -241,11 +232,6 @@ def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[st
         who = plural(through, "worker has", "workers have")
         out.append(f"{who} answered all the gold there is, and get no more of it")
     return out
-
-
-def count_where(condition: Any) -> Any:
-    """Count the rows of which this is true."""
-    return func.sum(case((condition, 1), else_=0))
 
 
 _ORDINARY = task.c.closed != GOLD

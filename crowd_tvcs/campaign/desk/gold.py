@@ -7,10 +7,10 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import case, func, insert, select, text
+from sqlalchemy import func, insert, select, text
 
 from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
-from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED
+from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED, count_where
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, lacks_fit, unsettled
@@ -200,7 +200,7 @@ _NOTHING: tuple[float, ...] = (0.0, 0.0, 0.0)
 _ANSWERED = (
     select(
         func.count(),
-        func.sum(case((pair.c.label == gold.c.label, 1), else_=0)),
+        count_where(pair.c.label == gold.c.label),
         func.max(pair.c.answered_at),
     )
     .join_from(pair, task, task.c.id == pair.c.task_id)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass, kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.queries import of_pairs
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import has_label
@@ -16,8 +18,16 @@ from crowd_tvcs.campaign.tasks import has_label
 LABEL_COLUMNS = ("task", "label", "confidence", "answers")
 
 
-def labels(store: Store) -> tuple[list[str], list[list[Any]]]:
-    """Return the result, header and rows by name: `LABEL_COLUMNS`, or those of the kind of answers.
+class LabelTable(NamedTuple):
+    """The result of a campaign as a table, with what is to be said of it."""
+
+    columns: Sequence[str]
+    rows: list[Sequence[Any]]
+    sentences: list[str]
+
+
+def labels(store: Store) -> LabelTable:
+    """Return the result by name: with `LABEL_COLUMNS`, or those of the kind of answers.
 
     A task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either:
     both cells are empty.
@@ -29,14 +39,22 @@ def labels(store: Store) -> tuple[list[str], list[list[Any]]]:
             from crowd_tvcs.campaign.read_state import read_state
 
             if (votes := vote_by_kind(read_state(connection, settings))) is not None:
-                return list(votes.columns), [list(row) for row in votes.rows]
-        rows = connection.execute(_LABELS).all()
-    return list(LABEL_COLUMNS), [
+                return LabelTable(votes.columns, [*votes.rows], votes.sentences)
+        found = connection.execute(_LABELS).all()
+    rows: list[Sequence[Any]] = [
         [row.name, kind.show(row.label, row.name), row.confidence, row.answers]
         if has_label(row.answers, row.prior, row.settled)
         else [row.name, "", "", row.answers]
-        for row in sorted(rows, key=lambda row: row.name)
+        for row in sorted(found, key=lambda row: row.name)
     ]
+    return LabelTable(
+        LABEL_COLUMNS, rows, describe_unlabelled(sum(row[1] == "" for row in rows), len(rows))
+    )
+
+
+def describe_unlabelled(number: int, tasks: int) -> list[str]:
+    """Describe the tasks without a label, if there are any."""
+    return [f"{number} of {tasks} tasks have no answers and so no label"] if number else []
 
 
 def answers(store: Store) -> list[list[Any]]:
@@ -73,9 +91,7 @@ _LABELS = select(
     task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior, task.c.settled
 ).where(task.c.closed != GOLD)
 _ANSWERS = (
-    select(task.c.name, worker.c.name, pair.c.label)
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
+    of_pairs(task.c.name, worker.c.name, pair.c.label)
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )

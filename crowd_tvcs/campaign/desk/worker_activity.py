@@ -10,10 +10,10 @@ from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 
 from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.campaign.desk import answer_speed
-from crowd_tvcs.campaign.desk.figures import count_where
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.gold import RIGHT
+from crowd_tvcs.campaign.store.queries import count_where
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, LEASED, access, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement, run_together
 from crowd_tvcs.campaign.store.store import Store

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -135,8 +134,7 @@ def add_kinds(connection: Connection, settings: Settings, table: Quality) -> Non
     check_type("kinds", table, Quality)
     for name in table.tasks:
         check_name("name of a kind", name)
-    classes = len(json.loads(settings.classes))
-    kinds.add_qualities(connection, table, lambda value: 1.0 - affinity(value, classes))
+    kinds.add_qualities(connection, table, lambda q: 1.0 - affinity(q, settings.n_classes))
     note_best(connection, settings)
 
 
@@ -176,7 +174,7 @@ def set_qualities(connection: Connection, settings: Settings, qualities: Qualiti
             connection.execute(_SET_QUALITY, rows)
         note_best(connection, settings)
         return
-    classes = len(json.loads(settings.classes))
+    classes = settings.n_classes
     ordinary = select(task.c.name, task.c.id).where(task.c.closed != GOLD)
     tasks = dict(connection.execute(ordinary).all())
     allowed = np.ones(qualities.shape, bool) if qualities.allowed is None else qualities.allowed

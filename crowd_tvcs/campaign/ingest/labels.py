@@ -15,8 +15,8 @@ from crowd_tvcs.campaign.leases import (
     Given,
     RejectedError,
     judge,
+    refuse_unknown,
     take_again,
-    unknown,
     write_answers,
 )
 from crowd_tvcs.campaign.store.gold import ANSWERS
@@ -108,8 +108,13 @@ def take_answers(
     tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
     counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
+    known = gold_names.union(tasks)
     for line in lines:
-        _refuse_unknown(line, workers, tasks, gold_names)
+        try:
+            refuse_unknown("worker", [line.worker], workers)
+            refuse_unknown("task", [line.task], known)
+        except RejectedError as error:
+            raise line.error(str(error)) from None
     on_gold = [line for line in lines if line.task in gold_names]
     counts["gold"], counts["known"] = add_gold_answers(connection, kind, on_gold)
     if counts["gold"] and settings.source == "gold":
@@ -177,15 +182,3 @@ def _is_swapped(kind: AnswerKind, line: AnswerRecord) -> int | None:
     if line.left is None:
         return kind.is_swapped(line.task, line.worker)
     return int(line.left != items_of_pair(line.task)[0])
-
-
-def _refuse_unknown(
-    line: AnswerRecord,
-    workers: Mapping[str, WorkerRow],
-    tasks: Mapping[str, TaskRow],
-    gold_names: set[str],
-) -> None:
-    if line.worker not in workers:
-        raise line.error(str(unknown("worker", line.worker)))
-    if line.task not in tasks and line.task not in gold_names:
-        raise line.error(str(unknown("task", line.task)))

@@ -13,6 +13,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     Floats,
     Integers,
     Proposal,
+    RoundRequest,
     labels_left,
     reason_of,
     rng_of,
@@ -29,13 +30,7 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 
 
-def propose_in_factors(
-    state: State,
-    labels: int | None,
-    method: str | None,
-    time_limit: float | None,
-    min_gain: float | None,
-) -> Proposal:
+def propose_in_factors(state: State, asked: RoundRequest) -> Proposal:
     """Choose the pairs of a round of a crowd whose workers x tasks are too many for a table.
 
     Tasks with labels that are out wait for them. A bound is of the other tasks' part.
@@ -45,7 +40,8 @@ def propose_in_factors(
     ValueError
         If there is money or a group, which only plans of a table honour.
     """
-    check_honoured(method or "best", ["kinds"])
+    method, labels = asked.method or "best", asked.labels
+    check_honoured(method, ["kinds"])
     is_open = _open_tasks(state)
     before = _pending_accuracy(state)
     if not is_open.any():
@@ -60,10 +56,10 @@ def propose_in_factors(
         plan = _plan_of(state, np.flatnonzero(is_open), labels, only_least=True)
     number = np.flatnonzero(is_open)
     rng = rng_of(state.settings)
-    found = assign(plan, method or "best", rng=rng, time_limit=time_limit)
+    found = assign(plan, method, rng=rng, time_limit=asked.time_limit)
     kept = np.ones(found.size, dtype=bool)
     if not is_for_least:
-        kept = _pairs_worth_their_price(plan, found, least_of_round(state, min_gain))
+        kept = _pairs_worth_their_price(plan, found, least_of_round(state, asked.min_gain))
     pairs = found.assigned.part(kept)
     accuracy = float(accuracies(plan, pairs).mean())
     bound, left_out = found.bound, int((~kept).sum())
@@ -124,10 +120,10 @@ def _missing(state: State) -> Integers:
 def _labels_left(state: State, labels: int | None, held: int) -> int | None:
     """Most new labels of a plan, which holds to so many of the missing ones, beside the others."""
     settings, new = state.settings, labels_left(state.settings, labels)
-    if new is None or settings.budget is None:
+    if new is None or settings.left is None:
         return new
     kept = int(_missing(state).sum()) - held
-    return max(0, min(new, settings.budget - settings.slots - kept))
+    return max(0, min(new, settings.left - kept))
 
 
 def _n_known(state: State) -> Integers:
@@ -160,8 +156,7 @@ def _plan_of(
     place[number] = np.arange(number.size)
     is_had = (state.pairs.state != LAPSED) & (place[state.pairs.task] >= 0)
     had = place[state.pairs.task[is_had]], state.pairs.worker[is_had]
-    given = state.count(ISSUED, LEASED, ANSWERED, by="worker") + state.on_gold
-    room = np.array([0 if w.blocked else w.max_tasks for w in state.workers])
+    room = np.array([0 if w.blocked else w.max_tasks - w.slots for w in state.workers])
     least, kind = np.array([t.min_workers for t in of_tasks]), factors.kind[number]
     least = within_reach(least, within.sum(axis=0)[kind], _n_known(state)[kind])
     least[had[0]] = 0
@@ -176,7 +171,7 @@ def _plan_of(
     return Plan(
         Factors(table, [t.name for t in of_tasks], kind, excluded=had),
         max_workers_per_task=most,
-        max_tasks_per_worker=np.maximum(room - given, 0),
+        max_tasks_per_worker=np.maximum(room, 0),
         budget=budget,
         min_workers_per_task=least,
         **_beliefs(state, number),

@@ -22,6 +22,18 @@ Integers = NDArray[np.int64]
 LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
 
 
+@dataclass(frozen=True, kw_only=True)
+class RoundRequest:
+    """What is asked of a round; attributes as the arguments of `Campaign.plan`."""
+
+    labels: int | None = None
+    method: str | None = None
+    time_limit: float | None = None
+    min_gain: float | None = None
+    quick: bool = False
+    max_per_side: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Proposal:
     """A round before it is issued.
@@ -56,10 +68,7 @@ class Proposal:
 
 def labels_left(settings: Settings, labels: int | None) -> int | None:
     """Return the most new labels by the budget and the request; None for no limit."""
-    new = None if settings.budget is None else settings.budget - settings.slots
-    if labels is not None:
-        new = labels if new is None else min(new, labels)
-    return new
+    return min((n for n in (settings.left, labels) if n is not None), default=None)
 
 
 def reason_of(found: Assignment, kept: float, left_out: int) -> str:

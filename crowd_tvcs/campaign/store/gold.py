@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union, union_all
+from sqlalchemy import CompoundSelect, bindparam, exists, func, not_, or_, select, union, union_all
 
-from crowd_tvcs.campaign.store.queries import WHO, equals, is_free_of_mates
+from crowd_tvcs.campaign.store.queries import WHO, count_where, equals, is_free_of_mates, of_pairs
 from crowd_tvcs.campaign.store.rows import TaskRow
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
@@ -28,12 +28,9 @@ ANSWERED_GOLD = (
     pair.c.state == ANSWERED,
 )
 _brought = exists().where(gold_answer.c.task == task.c.name, gold_answer.c.worker == worker.c.name)
-ANSWERS = union_all(
+ANSWERS: CompoundSelect[Any] = union_all(
     select(gold_answer.c.task, gold_answer.c.worker, gold_answer.c.label),
-    select(task.c.name, worker.c.name, pair.c.label)
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .join(worker, worker.c.id == pair.c.worker_id)
-    .where(*ANSWERED_GOLD, not_(_brought)),
+    of_pairs(task.c.name, worker.c.name, pair.c.label).where(*ANSWERED_GOLD, not_(_brought)),
 )
 """All answers to gold as (task, worker, label): those that were brought, and those given here."""
 
@@ -42,7 +39,7 @@ RIGHT = (
     select(
         _given.c.worker,
         func.count().label("answers"),
-        func.sum(case((_given.c.label == gold.c.label, 1), else_=0)).label("right"),
+        count_where(_given.c.label == gold.c.label).label("right"),
     )
     .join_from(_given, gold, gold.c.task == _given.c.task)
     .group_by(_given.c.worker)
@@ -50,15 +47,13 @@ RIGHT = (
 """By worker: how many answers to gold, and how many of them are right."""
 
 AMONG_OTHERS = (
-    select(
+    of_pairs(
         func.count().label("answers"),
-        func.sum(case((pair.c.label == gold.c.label, 1), else_=0)).label("right"),
+        count_where(pair.c.label == gold.c.label).label("right"),
         func.sum(worker.c.quality).label("expected"),
         func.count(worker.c.quality).label("by_skill"),
     )
-    .join_from(pair, task, task.c.id == pair.c.task_id)
     .join(gold, gold.c.task == task.c.name)
-    .join(worker, worker.c.id == pair.c.worker_id)
     .where(*ANSWERED_GOLD)
 )
 """Of gold among the others: answers, how many are right and should be by those with a skill."""

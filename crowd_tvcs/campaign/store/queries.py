@@ -64,6 +64,17 @@ def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
     return column == literal_column(str(value))
 
 
+def count_where(condition: Any) -> Any:
+    """Count the rows of which this is true."""
+    return func.sum(case((condition, 1), else_=0))
+
+
+def of_pairs(*columns: Any) -> Select[Any]:
+    """Select columns of pairs, each with its task and its worker."""
+    with_task = select(*columns).join_from(pair, task, task.c.id == pair.c.task_id)
+    return with_task.join(worker, worker.c.id == pair.c.worker_id)
+
+
 _CALLED = worker.c.name == bindparam("called")
 WHO = select(worker.c.id).where(_CALLED).scalar_subquery()
 """The worker that is called so, in a search."""
@@ -192,10 +203,9 @@ RELEASE = Statement(
     FreedPair,
 )
 ISSUED_PAIRS = Statement(
-    select(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round)
-    .join_from(pair, worker, worker.c.id == pair.c.worker_id)
-    .join(task, task.c.id == pair.c.task_id)
-    .where(equals(pair.c.state, ISSUED))
+    of_pairs(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round).where(
+        equals(pair.c.state, ISSUED)
+    )
 )
 ISSUED_TO = Statement(
     select(task)

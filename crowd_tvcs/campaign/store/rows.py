@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 
@@ -37,6 +38,21 @@ class Settings(NamedTuple):
     secret: str | None
     answer_kind: str | None
     n_workers: int
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, steps or labels."""
+        return len(json.loads(self.classes))
+
+    @property
+    def pending(self) -> int:
+        """Number of labels that are out with workers."""
+        return self.slots - self.answers
+
+    @property
+    def left(self) -> int | None:
+        """Number of labels that the budget has left; None without a budget."""
+        return None if self.budget is None else self.budget - self.slots
 
 
 class WorkerRow(NamedTuple):

@@ -106,8 +106,8 @@ def add(
             if answers
             else (),
         }
-        campaign.add(**new, gold=known)
-        _print_added(new | {"gold": known}, {one.name for one in state.workers})
+        print_message(f"{campaign.add(**new, gold=known) or 'nothing'} added")
+        _print_left_out(new, {one.name for one in state.workers})
         if control := _describe_control(known or (), state):
             print_message(control)
         if gold or answers:
@@ -126,16 +126,8 @@ def _describe_control(known: Collection[str], state: State) -> str:
     )
 
 
-def _print_added(new: dict[str, Any], known: set[str]) -> None:
-    """Print the numbers of additions, and the workers whose qualities were left out."""
-    added = f"{plural(len(new['workers']), 'worker')} and {plural(len(new['tasks']), 'task')} added"
-    added += f"; {plural(len(new['gold']), 'gold label')}" if new["gold"] else ""
-    added += (
-        f"; {plural(len(new['gold_answers']), 'answer')} to gold tasks"
-        if new["gold_answers"]
-        else ""
-    )
-    print_message(added)
+def _print_left_out(new: dict[str, Any], known: set[str]) -> None:
+    """Print the workers whose qualities were left out."""
     given = new["qualities"]
     if given is not None:
         names = given if isinstance(given, dict) else given.workers

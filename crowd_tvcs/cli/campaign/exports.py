@@ -7,13 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign.options import (
-    OutFile,
-    StoreName,
-    open_campaign,
-    print_unlabelled,
-    stored,
-)
+from crowd_tvcs.cli.campaign.options import OutFile, StoreName, open_campaign, stored
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
 
@@ -49,20 +43,13 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     and several labels it has the columns of vote --scale and multilabel, and of comparisons the
     items in order, as rank.
     """
-    from crowd_tvcs.campaign import task_statuses
-    from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+    from crowd_tvcs.campaign.desk.tables import labels
 
     with open_campaign(store, out) as campaign:
-        state = campaign.state()
-    if (votes := vote_by_kind(state)) is not None:
-        write_rows(out, list(votes.columns), votes.rows)
-        for sentence in votes.sentences:
-            print_message(sentence)
-        return
-    found = task_statuses(state)
-    rows = [[one.task, one.label, one.confidence, one.answers] for one in found]
-    write_rows(out, ["task", "label", "confidence", "answers"], rows)
-    print_unlabelled(sum(one.label is None for one in found), len(found))
+        found = labels(campaign.store)
+    write_rows(out, found.columns, found.rows)
+    for sentence in found.sentences:
+        print_message(sentence)
 
 
 @stored

@@ -185,9 +185,3 @@ def print_gold_calibration(state: State, gold: GoldCalibration | None) -> None:
     )
     for line in gold.warnings:
         print_text(line)
-
-
-def print_unlabelled(number: int, tasks: int) -> None:
-    """Print the number of tasks without a label, if there are any."""
-    if number:
-        print_message(f"{number} of {tasks} tasks have no answers and so no label")

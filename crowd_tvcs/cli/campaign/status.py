@@ -15,7 +15,6 @@ from crowd_tvcs.cli.campaign.options import (
     describe_target,
     open_campaign,
     print_gold_calibration,
-    print_unlabelled,
     stored,
 )
 from crowd_tvcs.cli.options import AsJson
@@ -63,6 +62,7 @@ def status(
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.campaign import summary, task_statuses
     from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+    from crowd_tvcs.campaign.desk.tables import describe_unlabelled
     from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
     from crowd_tvcs.campaign.stopping import least_confident
 
@@ -93,7 +93,8 @@ def status(
     for sentence in sentences:
         print_text(sentence)
     _print_standings(least_confident(standings, rows))
-    print_unlabelled(facts["unlabelled"], facts["tasks"])
+    for sentence in describe_unlabelled(facts["unlabelled"], facts["tasks"]):
+        print_message(sentence)
 
 
 @stored

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from crowd_tvcs.answers.values import parse_share
 from crowd_tvcs.campaign.change.changes import NEVER_NONE
@@ -15,7 +16,7 @@ from crowd_tvcs.serve.control.accounts import ACT
 from crowd_tvcs.serve.control.door import Door
 
 Number = TypeVar("Number", int, float)
-Text = Annotated[str, Form(max_length=40)]
+Text = Annotated[str, Field(max_length=40)]
 KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "budget": ("Labels in all", int),
     "money": ("Money in all", float),
@@ -29,6 +30,22 @@ KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
 """Settings of the form, in words, and their kinds."""
 MAX_CLASSES = 4000
 """Characters of the names of new classes that are read."""
+
+
+class ChangeForm(BaseModel):
+    """The form of the page: settings as text, and `was`, the texts that it began with."""
+
+    form: str
+    was: str = Field(default="", max_length=1000)
+    budget: Text = ""
+    money: Text = ""
+    max_workers_per_task: Text = ""
+    max_tasks_per_worker: Text = ""
+    min_quality: Text = ""
+    target: Text = ""
+    min_gain: Text = ""
+    lease_seconds: Text = ""
+    new_classes: str = Field(default="", max_length=MAX_CLASSES)
 
 
 def add_settings(routes: APIRouter, door: Door) -> None:
@@ -48,38 +65,15 @@ def add_settings(routes: APIRouter, door: Door) -> None:
         return door.page(request, "settings.html.j2", rows=rows, classes=classes, was=was)
 
     @routes.post("/change")
-    def change(
-        request: Request,
-        form: Annotated[str, Form()],
-        was: Annotated[str, Form(max_length=1000)] = "",
-        budget: Text = "",
-        money: Text = "",
-        max_workers_per_task: Text = "",
-        max_tasks_per_worker: Text = "",
-        min_quality: Text = "",
-        target: Text = "",
-        min_gain: Text = "",
-        lease_seconds: Text = "",
-        new_classes: Annotated[str, Form(max_length=MAX_CLASSES)] = "",
-    ) -> Response:
-        door.form(request, form, ACT)
-        given = {
-            "budget": budget,
-            "money": money,
-            "max_workers_per_task": max_workers_per_task,
-            "max_tasks_per_worker": max_tasks_per_worker,
-            "min_quality": min_quality,
-            "target": target,
-            "min_gain": min_gain,
-            "lease_seconds": lease_seconds,
-        }
-        before = dict(parse_qsl(was))  # what another changed since is not changed back
+    def change(request: Request, given: Annotated[ChangeForm, Form()]) -> Response:
+        door.form(request, given.form, ACT)
+        before = dict(parse_qsl(given.was))  # what another changed since is not changed back
         wanted = {
             name: _read(name, text)
-            for name, text in given.items()
+            for name, text in given.model_dump(include=set(KINDS)).items()
             if text.strip() != before.get(name, "")
         }
-        if added := [one.strip() for one in new_classes.split(",") if one.strip()]:
+        if added := [one.strip() for one in given.new_classes.split(",") if one.strip()]:
             wanted["new_classes"] = added
         if not wanted:
             return door.done("nothing was changed", "/operator/settings")

@@ -8,6 +8,7 @@ import time
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from crowd_tvcs.campaign import RejectedError
+from crowd_tvcs.campaign.desk.access import loads_within
 
 MIN_SECONDS = 0.3
 """Shortest time from a task to its answer, in seconds: below, it is a held key or a double click.
@@ -41,7 +42,7 @@ class PageTokens:
     def answers(self, owner: str, task: str, token: str, now: float | None = None) -> int:
         """Return the worker's number of answers when their page showed this task."""
         try:
-            shown, answers, at = self._tokens.loads(token, max_age=MAX_AGE_SECONDS)
+            shown, answers, at = loads_within(self._tokens, token, MAX_AGE_SECONDS)
         except BadSignature:
             raise RejectedError("this page has expired; open your task again") from None
         if shown != _hash(owner, task):

@@ -50,6 +50,7 @@ def test_a_separator_that_is_none_is_refused(tmp_path):
          r"UTF-8'"),
         (b"PK\x03\x04\x14\x00\x06\x00\x81\xff", "a workbook of Excel .* save it as 'CSV UTF-8'"),
         (b"\x89HDF\r\n\x1a\n\0\0\0\0\0\0\x08\x08", "it is an HDF5 file, .* save the table as CSV$"),
+        (b"SQLite format 3\0\x10\0\x02\x02\0\x40\x81", "it is an SQLite database, .* as CSV$"),
         (b"PAR1\x15\x04\x15\x90\0", "it is a Parquet file: save the table as CSV$"),
         (b"a\tb\n\x81\t1\n", r":2: must be UTF-8 text, found other bytes$"),
         (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-le"),

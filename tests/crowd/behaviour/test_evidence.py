@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from crowd_tvcs.behaviour.evidence import benjamini_hochberg, prob_at_least, prob_at_most
+from crowd_tvcs.behaviour.evidence import Flag, prob_at_least, prob_at_most, significant_flags
 from crowd_tvcs.behaviour.trends import falling_p_value, sessions
 
 
@@ -33,8 +33,9 @@ def test_adjusted_p_values_are_those_of_the_definition(rng):
     wanted = [
         min(1.0, min(ranked[k] * 30 / (k + 1) for k in range(30) if ranked[k] >= one)) for one in p
     ]
-    assert benjamini_hochberg(p) == pytest.approx(wanted)
-    assert benjamini_hochberg([]).size == 0
+    found = significant_flags([Flag("ann", "drift", 9, one, "") for one in p], 1.0)
+    assert [flag.adjusted for flag in found] == pytest.approx(wanted)
+    assert significant_flags([], 1.0) == []
 
 
 def test_a_fall_has_the_p_value_of_all_orders(rng):

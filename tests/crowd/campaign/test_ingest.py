@@ -149,6 +149,7 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     assert rows(campaign, "SELECT sum(slots), sum(answers) FROM worker") == [(3, 3)]
     for wrong, message in (
         (("t1", "zoe", "1"), "there is no worker 'zoe' in this campaign"),
+        (("t1", "Ann", "1"), "write a name that it has, such as 'ann', or add the worker"),
         (("t9", "ann", "1"), "there is no task 't9' in this campaign"),
         (("t1", "ann", "2"), "label must be one of '0', '1', found '2'"),
     ):

@@ -9,9 +9,10 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import RejectedError, Task, Worker, rounds
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.offers import _is_for_gold
-from crowd_tvcs.campaign.planning.proposal import Proposal, worth_their_price
+from crowd_tvcs.campaign.planning.proposal import Proposal, RoundRequest, worth_their_price
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.methods import METHODS, assign
 
 WORKERS = [
@@ -312,9 +313,7 @@ def test_only_new_pairs_are_left_out(begin):
     support = assign(plan_of(state, None), "greedy", rng=0).support
     assert support.all()
     for min_gain, pairs in ((0.0, 2), (0.05, 1)):
-        found = rounds.propose(
-            state, labels=None, method="greedy", time_limit=None, min_gain=min_gain
-        )
+        found = rounds.propose(state, RoundRequest(method="greedy", min_gain=min_gain))
         assert len(found.pairs) == pairs
         assert found.left_out == 2 - pairs
         message = f"{2 - pairs} label left out of a plan that ended so: "
@@ -343,7 +342,7 @@ def test_a_round_is_paid_to_the_millionth(begin):
 
 def settings_of(**given):
     usual = {"seed": 1, "revision": 5, "secret": "s", "budget": None, "slots": 3, "missing": 0}
-    return SimpleNamespace(**usual | given)
+    return Settings(**dict.fromkeys(Settings._fields) | usual | given)
 
 
 def test_gold_is_due_by_chance_from_the_store_alone():

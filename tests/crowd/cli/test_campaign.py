@@ -138,7 +138,7 @@ def test_workers_and_tasks_are_added(store):
     Path("new.csv").write_text("task,max_workers\nt99,1\n")
     done = run("add", store, "--workers", "more.csv", "--tasks", "new.csv")
     assert done.exit_code == 0, done.stderr
-    assert "1 worker and 1 task added" in done.stderr
+    assert "1 worker, 1 task added" in done.stderr
     record = json.loads(run("status", store, "--json").stdout)
     assert (record["workers"], record["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
@@ -154,7 +154,7 @@ def test_other_additions_and_strangers_are_reported(folder):
     Path("other.csv").write_text("worker,quality\nann,.8\neve,.7\n")
     done = run("add", "q.db", "--quality", "other.csv")
     assert done.stderr.splitlines() == [
-        "0 workers and 0 tasks added",
+        "qualities added",
         "qualities left out, because these workers are not in the campaign: 'eve'",
     ]
     done = run("add", "q.db", "--answers", "gold_answers.csv")
@@ -165,7 +165,7 @@ def test_other_additions_and_strangers_are_reported(folder):
         "error: gold_answers.csv:2: task 'g0' has no gold label; leave out answers to such tasks",
     ]
     done = run("add", "q.db", "--gold", "gold.csv", "--answers", "gold_answers.csv")
-    assert "0 workers and 0 tasks added; 8 gold labels; 32 answers to gold tasks" in done.stderr
+    assert "8 gold labels, 32 gold answers added" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -174,28 +174,19 @@ def test_other_additions_and_strangers_are_reported(folder):
         ("t1,zoe,yes", "bad.csv:10: there is no worker 'zoe' in this campaign"),
         ("t99,ann,yes", "bad.csv:10: there is no task 't99' in this campaign"),
         ("{other},NA,maybe", "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'"),
-        (
-            "{task},{worker},yes",
-            "bad.csv:10: every pair must be answered once, but worker '{worker}' answered "
-            "task '{task}' in line ",
-        ),
-        ("t1,ann,", "bad.csv:10, column 'label': must be a name, found an empty cell"),
         ("{other},NA,yes", "bad.csv:10: task '{other}' was not given to worker 'NA'"),
-        ("t1,ann", "bad.csv:10: must have 3 cells like the first row, found 2"),
     ],
 )
 def test_bad_answers_are_named_by_line_and_nothing_is_imported(store, line, message):
     run("plan", store, "--labels", 8, "--out", "round1.csv")
     pairs = read("round1.csv")[1:]
     answer(pairs, "bad.csv")
-    worker, task = pairs[0]
-    free = next(t for t in (f"t{i}" for i in range(8)) if ["NA", t] not in pairs)
-    names = {"worker": worker, "task": task, "other": free}
+    other = next(t for t in (f"t{i}" for i in range(8)) if ["NA", t] not in pairs)
     with open("bad.csv", "a") as file:
-        file.write(line.format(**names) + "\n")
+        file.write(line.format(other=other) + "\n")
     done = run("import", store, "bad.csv")
     assert done.exit_code == 2
-    assert message.format(**names) in done.stderr
+    assert message.format(other=other) in done.stderr
     assert json.loads(run("status", store, "--json").stdout)["answers"] == 0
 
 
@@ -255,8 +246,6 @@ def test_an_init_that_cannot_be_says_what_is_missing(folder, words, message):
     ("table", "text", "message"),
     [
         ("workers", "worker,cost\nann,-1\n", "column 'cost': must be a finite number >= 0"),
-        ("workers", "worker,max_tasks\nann,x\n", "column 'max_tasks': must be an integer"),
-        ("workers", "worker\nann\nann\n", "'ann' is there already, in line 2"),
         ("workers", "worker,wage\nann,3\n", "the columns may be worker, max_tasks, cost, group"),
         ("tasks", "task,prior\nt1,1.5\n", "column 'prior': must be a probability in [0, 1]"),
         ("tasks", "task,min_workers\nt9,9\n", "task 't9' must have 9 workers and may have 3"),
@@ -267,16 +256,6 @@ def test_bad_tables_are_named_by_line(store, table, text, message):
     done = run("add", store, f"--{table}", "bad.csv")
     assert done.exit_code == 2
     assert message in done.stderr
-
-
-def test_gold_that_contradicts_itself_is_refused(folder):
-    Path("gold.csv").write_text(GOLD + "g1,no\n")
-    done = run(
-        *("init", "new.db", "--gold", "gold.csv", "--answers", "gold_answers.csv"),
-        *("--tasks", "tasks.csv"),
-    )
-    assert done.exit_code == 2
-    assert "gold.csv:10, column 'label': the gold label of task 'g1' is 'no' here" in done.stderr
 
 
 def test_a_store_that_fails_is_exit_code_1(store, monkeypatch):
@@ -471,7 +450,7 @@ def test_gold_among_tasks_is_left_out_and_gold_of_tasks_measures_them_or_settles
     Path("more.csv").write_text("task,text\ng1,known\nn1,new\n")
     done = run("add", store, "--tasks", "more.csv")
     assert "1 of 2 tasks are gold" in done.stderr
-    assert "0 workers and 1 task added" in done.stderr
+    assert "1 task added" in done.stderr
     Path("late.csv").write_text("task,label\nt1,yes\n")
     assert (
         "the tasks stay open: 't1'; campaign settle"

@@ -122,7 +122,7 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
         assert len(done.stderr.strip().splitlines()) == 1
     done = run("add", "c.db", "--kinds", "new.csv", "--tasks", "more.csv", "--workers", "names.csv")
     assert done.exit_code == 0, done.stderr
-    assert "1 worker and 2 tasks added" in done.stderr
+    assert "1 worker, 2 tasks, kinds added" in done.stderr
     each = json.loads(run("status", "c.db", "--json").stdout)["task"]
     assert {"u1", "u2"} <= {one["task"] for one in each}
     assert all(one["label"] is one["confidence"] is None for one in each)  # nobody answered yet

@@ -143,6 +143,9 @@ def test_a_pair_that_is_answered_twice_is_refused_with_both_places(tool, tmp_pat
         import_answers([tmp_path / "a", tmp_path / "b"], name, question=question)
     assert str(tmp_path / "a") in str(caught.value)
     assert str(tmp_path / "b") in str(caught.value)
+    (tmp_path / "same").symlink_to(tmp_path / "a")
+    with pytest.raises(DataError, match="a: is given twice; give every file once"):
+        import_answers([tmp_path / "a", tmp_path / "same"], name, question=question)
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS)

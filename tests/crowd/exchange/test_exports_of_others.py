@@ -87,7 +87,7 @@ REFUSED = {
         studio(("ann", "cat")), {},
     ),
     "json as a table": (
-        "mturk", studio(("ann", "cat")), "found JSON; crowd-tvcs import --format TOOL reads",
+        "mturk", studio(("ann", "cat")), "found JSON; check --format, or give the table that",
         HEAD + "H,A,W,Approved,t1,cat\n", {},
     ),
     "several selections of mturk": (

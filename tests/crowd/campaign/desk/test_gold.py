@@ -109,9 +109,7 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
 
 def test_a_round_keeps_to_the_caps_beside_it(make):
     campaign = make(money=40.0, max_tasks_per_worker=25)
-    label_all(campaign, "ann")
-    on_gold = campaign.state().on_gold.sum()
-    assert on_gold > 0
+    assert any(task[0] == "g" for task in label_all(campaign, "ann"))
     planned = campaign.plan(method="greedy")
     assert len(planned.pairs) == 15
     assert all(name != "ann" and task[0] == "t" for name, task in planned.pairs)

@@ -1,5 +1,7 @@
 """Nobody answers a task that their page did not show, and none faster than it can be seen."""
 
+import time
+
 import pytest
 
 from crowd_tvcs.campaign import Campaign, RejectedError
@@ -30,6 +32,24 @@ def test_a_token_is_good_for_its_owner_its_task_and_after_a_moment():
             pages.answers("ann", "t1", token, NOW + elapsed)
     assert pages.answers("ann", "t1", token, NOW - 2.0) == 4  # the clock of another desk
     assert MAX_AGE_SECONDS > 86400
+
+
+def test_clocks_that_differ_or_are_set_back_expire_nothing(served, monkeypatch):
+    """What another desk signed some seconds "later" was refused, and the operator logged out."""
+    ahead = time.time() + 30.0
+    with monkeypatch.context() as other:
+        other.setattr(time, "time", lambda: ahead)
+        page = served.pages.token("ann", "t1", 4)
+        form, session = served.form_token("ann"), served.auth.new_session()
+    assert served.pages.answers("ann", "t1", page) == 4
+    assert served.is_form_of("ann", form)
+    assert served.auth.is_session(session)
+    with monkeypatch.context() as later:
+        later.setattr(time, "time", lambda: ahead + MAX_AGE_SECONDS + 2.0)
+        with pytest.raises(RejectedError, match="this page has expired"):
+            served.pages.answers("ann", "t1", page)
+        assert not served.is_form_of("ann", form)
+        assert not served.auth.is_session(session)
 
 
 def test_a_second_click_answers_no_task_that_was_not_seen(browse, tokens, served, campaign):
