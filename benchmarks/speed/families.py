@@ -60,8 +60,6 @@ from benchmarks.speed.peers import clock, flow_of_matrix, program  # noqa: E402
 from tvcs_core import TVCS, project  # noqa: E402
 from tvcs_core.jit import compiling_seconds  # noqa: E402
 from tvcs_core.projection.exact import candidates, prices, sample, search, solve_dense  # noqa: E402
-from tvcs_core.projection.exact.cost_scaling import phases  # noqa: E402
-from tvcs_core.projection.exact.cost_scaling import search as scaling  # noqa: E402
 
 SIZES = (
     (20, 20),
@@ -111,9 +109,7 @@ PATHS = {
     ],
     "nudged gains": [(candidates, "is_below_hash", lambda _: True)],
     "limit of the nudge": [(candidates, "is_below_hash", none)],
-    "cost scaling": [(search, "can_use_cost_scaling", none)],
-    "exact prices among ties": [(phases.Phases, "make_exact", none)],
-    "ties by hashes": [(scaling, "break_ties", none)],
+    "cost scaling": [(search, "pivot_budget", none)],
 }
 
 

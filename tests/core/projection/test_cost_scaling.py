@@ -2,7 +2,7 @@
 
 import contextlib
 import signal
-from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from tests.core.projection.test_exact import (
     CAPS,
     FAMILIES,
     INTEGER,
-    check_interrupted,
     draw_caps,
     large,
     proven,
@@ -28,22 +27,17 @@ from tvcs_core.projection.exact import (
     solve_edges,
 )
 from tvcs_core.projection.exact.candidates import Instance, draw_sizes
-from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
-from tvcs_core.projection.exact.cost_scaling import search as scan_search
+from tvcs_core.projection.exact.shortcuts import solve_small
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
 pytestmark = pytest.mark.usefixtures("all_steps")
 
-PATHS = {
-    "simplex": {"can_use_cost_scaling": False},
-    "cost scaling": {"can_use_cost_scaling": True, "pivot_budget": -1},
-}
+BUDGETS = {"simplex": None, "small": -1}  # pivots, by the path that is taken then
 
 
 def forced(monkeypatch, path):
-    for name, answer in PATHS[path].items():
-        monkeypatch.setattr(search, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(search, "pivot_budget", lambda *_: BUDGETS[path])
     monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)  # between two looks at the budget
 
 
@@ -68,12 +62,12 @@ def swept(i):
 
 
 def scanned(values, a, b, total):
-    """What the scan finds and keeps, wherever it is asked."""
-    i, keep = instance(values, a, b, total), np.zeros(values.size, bool)
-    if i is None:
-        return None, keep.reshape(values.shape)
-    found = solve_by_cost_scaling(i, swept(i).prices, keep)
-    return found, keep.reshape(values.shape)
+    """What cost scaling finds and keeps, wherever it is asked."""
+    i = instance(values, a, b, total)
+    found = None if i is None else solve_small(i.candidates, i.caps)
+    return found, np.zeros(values.shape, bool) if found is None else found.mask.reshape(
+        *values.shape
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -81,14 +75,14 @@ def scanned(values, a, b, total):
 def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
     values, a, b, k = large(family, 60, 75, caps, total)
     found = {}
-    for path in PATHS:
+    for path in BUDGETS:
         forced(monkeypatch, path)
         found[path] = solve_dense(values, a, b, k, squared=True)
         proven(values, a, b, k, found[path], integer=family in INTEGER)
         assert np.array_equal(found[path].mask, found["simplex"].mask)
-    assert found["simplex"].stats["path"] != "cost scaling"
+    assert found["simplex"].stats["path"] != "small"
     if family == "separable":  # many pivots
-        assert found["cost scaling"].stats["path"] == "cost scaling"
+        assert found["small"].stats["path"] == "small"
 
 
 def test_long_lines_take_all_steps_and_others_one_call(monkeypatch):
@@ -102,97 +96,20 @@ def test_long_lines_take_all_steps_and_others_one_call(monkeypatch):
 
 
 def test_little_memory_leaves_it_to_the_simplex(monkeypatch):
-    problem = large("gauss", 80, 90, "uniform", 0.8)
-    monkeypatch.setattr(dispatch, "MAX_ONE_CALL", 1000)  # below, two small tables are no question
-    for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
+    i, network = instance(*large("gauss", 80, 90, "uniform", 0.8)), SimpleNamespace(size=100)
+    need = dispatch.BYTES_PER_ENTRY * 80 * 90
+    for memory, may in ((need, False), (need + 1, True), (None, True)):
         monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
-        assert dispatch.can_use_cost_scaling(instance(*problem)) == may
+        assert (dispatch.pivot_budget(i, network) is not None) == may
 
 
-@pytest.mark.parametrize(("few", "sent"), [(0, 10), (100, 1), (100, 1000)])
-@pytest.mark.parametrize("family", ["gauss", "separable", "low rank", "heavy tails"])
-@pytest.mark.parametrize("total", [None, 0.8])
-def test_prices_and_paths_share_the_work_as_they_like(family, total, few, sent, monkeypatch):
-    """Paths last, paths that are broken off again and again, paths from the first prices."""
-    problem = large(family, 50, 60, "varied", total)
+@pytest.mark.parametrize("family", ["separable", "ties"])
+def test_where_the_scan_gives_up_the_simplex_goes_on(family, monkeypatch):
+    forced(monkeypatch, "small")
+    problem = large(family, 70, 80, "varied", 0.8)
     expected = solve_dense(*problem, squared=True)
-    for name, number in (("MAX_OPEN_LATER", few), ("MAX_OPEN_FIRST", few), ("PATH_TURNS", sent)):
-        monkeypatch.setattr(scan_search, name, number)
-    found, keep = scanned(*problem)
-    assert found.stats["path"] == "cost scaling"
-    if "ties" not in found.stats:  # these are sent apart
-        assert found.stats["sent"] == 1 or sent == 1
-        assert (found.stats["phases"] == 0) == (sent == 1000)
-    assert np.array_equal(keep, expected.mask)
-
-
-@pytest.mark.parametrize(
-    ("family", "total", "most"),
-    [("gauss", 0.8, 6), ("gauss", None, 12), ("separable", None, 30), ("low rank", None, 40)],
-)
-def test_the_scan_takes_few_turns_of_each_node(family, total, most):
-    """Prices that compete for the last units by ever smaller steps took 11 to 76."""
-    found, _ = scanned(*large(family, 100, 100, "uniform", total))
-    assert found.stats["turns"] < most * 202
-
-
-def test_it_begins_as_coarse_as_the_prices_are_where_all_rows_want_the_same_columns():
-    """It began with what some ranks are apart, far too little: 113 turns of each node."""
-    caps, turns = np.full(100, 5), 0
-    for seed in range(1, 9):
-        rng = np.random.default_rng(seed)
-        values = scaled(rng.normal(size=(100, 1)) * rng.normal(size=(1, 100)))
-        turns += scanned(values, caps, caps, 10_000)[0].stats["turns"]
-    assert turns < 80 * 8 * 202
-
-
-def best_supports(gains, a, b, total):
-    """The supports of open entries with the largest sum of whole gains."""
-    best, found = 0, []
-    for bits in product((False, True), repeat=gains.size):
-        keep = np.array(bits).reshape(gains.shape) & (gains > 0)
-        if (keep.sum(1) <= a).all() and (keep.sum(0) <= b).all() and keep.sum() <= total:
-            worth = int(gains[keep].sum())
-            if worth > best:
-                best, found = worth, []
-            if worth == best:
-                found.append(keep)
-    return np.unique(found, axis=0)
-
-
-def test_it_knows_when_no_other_support_is_as_good():
-    rng, several = np.random.default_rng(3), 0
-    for _ in range(60):
-        n, m = [(2, 4), (3, 3), (4, 2), (2, 3)][rng.integers(4)]
-        gains = rng.integers(0, 7, (n, m))
-        a, b, total = draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
-        i = instance(scaled(np.sqrt(16.0 * gains)), a, b, total)
-        if i is None:
-            continue
-        # Whole gains, which square roots are not.
-        whole = scaled(gains.astype(float))
-        i.candidates = i.candidates._replace(values=whole.reshape(-1), squared=False)
-        i.grid = i.grid._replace(factor=1.0, nudged=False)
-        near = swept(i)
-        p = phases.Phases(i, near.prices)
-        assert scan_search.solve(p, *scan_search.first_eps(i, near.prices, p.imbalance))
-        is_best, is_only = p.prove()
-        assert is_best
-        best = best_supports(gains, a, b, total)
-        keep = np.zeros((n, m), bool)
-        p.fill(keep)
-        assert any(np.array_equal(keep, other) for other in best)
-        assert is_only == (len(best) == 1)
-        several += len(best) > 1
-    assert 5 < several < 50
-
-
-def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
-    forced(monkeypatch, "cost scaling")
-    problem = large("separable", 70, 80, "varied", 0.8)
-    expected = solve_dense(*problem, squared=True)
-    assert expected.stats["path"] == "cost scaling"
-    monkeypatch.setattr(scan_search, "MAX_TURNS", 1)
+    assert expected.stats["path"] == "small"
+    monkeypatch.setattr(search, "solve_small", lambda *_: None)
     found = solve_dense(*problem, squared=True)
     assert found.stats["path"] == "simplex"
     assert np.array_equal(found.mask, expected.mask)
@@ -213,17 +130,11 @@ def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkey
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
-def test_an_interrupt_stops_the_scan(monkeypatch):
-    forced(monkeypatch, "cost scaling")
-    check_interrupted(large("separable", 900, 900, "uniform", None))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
 def test_no_interrupt_ends_the_process(monkeypatch, rng):
     """A kernel that returned tuples with names to Python ended it once in some hundred."""
-    forced(monkeypatch, "cost scaling")
+    forced(monkeypatch, "simplex")
     problem = large("separable", 900, 900, "uniform", None)
     solve_dense(*problem, squared=True)
     seen = []
@@ -243,15 +154,6 @@ def test_no_interrupt_ends_the_process(monkeypatch, rng):
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, previous)
     assert len(seen) > 500
-
-
-def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
-    i = instance(*large("gauss", 30, 40, "varied", 0.8))
-    near = swept(i)
-    begun, eps = phases.Phases(i, near.prices), scan_search.first_eps(i, near.prices, 1e30)
-    assert max(eps) <= i.grid.steps
-    assert scan_search.solve(begun, *eps)
-    assert begun.prove()[0]
 
 
 def simplex_of_small(values, a, b, total):
@@ -289,20 +191,6 @@ def test_fifty_thousand_tables_are_scanned_to_the_same_support(family):
         check_small(rng, family)
 
 
-def measured(family, seed):
-    """A table of 100 x 100 with varied caps of a fifth, as the benchmark has it."""
-    rng = np.random.default_rng(seed)
-    values = scaled(matrices.FAMILIES[family](rng, 100, 100))
-    caps = matrices.draw_caps(rng, 100, 100, 20, 20, "varied", None)
-    return values, caps
-
-
-def test_lines_join_the_sink_where_it_has_just_joined_the_source():
-    """They were two eps from it ever after, and the scan went on to eps 0: 20 phases."""
-    values, caps = measured("sums", 4)
-    assert scanned(values, *caps)[0].stats["phases"] <= 6
-
-
 @pytest.mark.parametrize("shape", [(20, 600), (600, 20)])
 def test_equal_lines_across_the_longer_side_are_seen(shape, monkeypatch):
     """A draw had one entry of each: no hash in first prices, and all entries in the core."""
@@ -322,11 +210,11 @@ def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypa
     values = scaled(1 / (1 + np.exp(-rng.normal(size=(60, 1)) - rng.normal(size=(1, 3000)))))
     a, b, total = matrices.draw_caps(rng, 60, 3000, 600, 12, "varied", None)
     usual = solve_dense(values, a, b, total, squared=True)
-    monkeypatch.setattr(dispatch, "PIVOTS_USUAL", -1.0)
+    monkeypatch.setattr(dispatch, "MAX_PIVOTS_PER_ARC", -1.0)
     monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)
-    scanned = solve_dense(values, a, b, total, squared=True)
-    assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "cost scaling")
-    assert np.array_equal(usual.mask, scanned.mask)
+    found = solve_dense(values, a, b, total, squared=True)
+    assert (usual.stats["path"], found.stats["path"]) == ("simplex", "small")
+    assert np.array_equal(usual.mask, found.mask)
 
 
 def test_ties_are_nudged_unless_that_would_drown_what_values_differ_by():

@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 
 from tests.core.projection.test_cost_scaling import (
-    forced,
     instance,
     scanned,
     simplex_of_small,
     swept,
 )
-from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
+from tests.core.projection.test_exact import CAPS, draw_caps, scaled
 from tvcs_core import TVCS
 from tvcs_core.projection.exact import search, solve_dense
-from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
-from tvcs_core.projection.exact.cost_scaling import search as scan_search
-from tvcs_core.projection.kernels.cost_scaling.flow import PRICE
-from tvcs_core.projection.kernels.cost_scaling.scaling import scale
+from tvcs_core.projection.exact.shortcuts import solve_small
+from tvcs_core.projection.kernels.cost_scaling import direct
+from tvcs_core.projection.kernels.cost_scaling.flow import PRICE, TURNS, lay_out
+from tvcs_core.projection.kernels.cost_scaling.potentials import make_exact
+from tvcs_core.projection.kernels.cost_scaling.refine import refine
+from tvcs_core.projection.kernels.cost_scaling.unique import is_only_best
 from tvcs_core.projection.kernels.gains import tie
 from tvcs_core.projection.small import project_small
 
@@ -78,22 +79,27 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
             ties = 1 if worth[0] > best[0] else ties + (worth[0] == best[0])
             if worth > best:
                 best, expected = worth, keep
-        keep = np.zeros(n * m, bool)
-        assert solve_by_cost_scaling(i, swept(i).prices, keep).stats["path"] == "cost scaling"
-        np.testing.assert_array_equal(keep.reshape(n, m), expected)
+        found = solve_small(i.candidates, i.caps)
+        np.testing.assert_array_equal(found.mask.reshape(n, m), expected)
         several += ties > 1
     assert several > 15
 
 
-def test_where_ties_are_not_broken_the_simplex_goes_on(monkeypatch):
-    forced(monkeypatch, "cost scaling")
-    problem = large("ties", 70, 80, "varied", 0.8)
-    expected = solve_dense(*problem, squared=True)
-    assert expected.stats["ties"]
-    monkeypatch.setattr(scan_search, "break_ties", lambda *_: False)
-    found = solve_dense(*problem, squared=True)
-    assert found.stats["pivots in all"] > 0
-    np.testing.assert_array_equal(found.mask, expected.mask)
+def laid_out(i):
+    """Return the flow of cost scaling at first prices, with the needs of all lines at the ends."""
+    grid, caps = i.grid._replace(nudged=False), i.caps
+    flow = direct.flow_at(caps, swept(i).prices, grid.steps)
+    lay_out(i.candidates, caps, grid, flow)
+    direct.lay_ends(flow, min(caps.total, min(caps.rows.sum(), caps.cols.sum()) + 1))
+    return flow
+
+
+def turns_of(i, has_ties):
+    """Return the number of turns that cost scaling takes."""
+    flow, clock = laid_out(i), np.zeros(4, np.int64)
+    fits = np.int64(i.capacity)
+    assert direct.settle_flow(flow, clock, swept(i).prices, i.grid.steps, fits, has_ties)
+    return clock[TURNS]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,18 +107,18 @@ def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
     rng, right = np.random.default_rng(2), set()
     problem = table(kind, rng, 60, 70), *draw_caps(rng, 60, 70, CAPS[1])
     i = instance(*problem)
-    p = phases.Phases(i, swept(i).prices)
-    eps = i.grid.steps
+    flow, clock, nodes = laid_out(i), np.zeros(4, np.int64), 60 + 70 + 2
+    eps, tail, head = i.grid.steps, *np.empty((2, 20 * nodes), np.int64)
     while eps > 1 and True not in right:
-        assert p.refine(int(eps), 2**40)
-        before = p.flow.price.copy(), p.flow.ends[PRICE : PRICE + 2].copy()
-        table_before = p.flow.table.copy()
-        right.add(p.make_exact(5 * p.nodes))
-        np.testing.assert_array_equal(p.flow.table, table_before)
-        assert p.prove()[0] == (True in right)
+        assert refine(flow, int(eps), clock, 2**40)
+        before = flow.price.copy(), flow.ends[PRICE : PRICE + 2].copy()
+        table_before = flow.table.copy()
+        right.add(bool(make_exact(flow, clock, 5 * nodes)))
+        np.testing.assert_array_equal(flow.table, table_before)
+        assert (is_only_best(flow, tail, head) >= 0) == (True in right)
         if True not in right:
-            np.testing.assert_array_equal(p.flow.price, before[0])
-            np.testing.assert_array_equal(p.flow.ends[PRICE : PRICE + 2], before[1])
+            np.testing.assert_array_equal(flow.price, before[0])
+            np.testing.assert_array_equal(flow.ends[PRICE : PRICE + 2], before[1])
         eps /= 6
     assert True in right
 
@@ -132,32 +138,13 @@ def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
             assert found.gap <= 1e-12 * found.objective
 
 
-@pytest.mark.parametrize("kind", ["few values", "some columns", "maxima", "one value"])
-@pytest.mark.parametrize("has_ties", [False, True])
-def test_phases_in_one_call_are_those_in_many(kind, has_ties):
-    rng, n, m = np.random.default_rng(6), 64, 80  # of which no line is padding
-    i = instance(table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[1]))
-    near = swept(i)
-    many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
-    many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
-    found = scan_search.solve(many, *eps)  # of one value it gives up, if that is not said
-    assert scale(one.flow, one.clock, *eps, has_ties) == found
-    assert found or not has_ties
-    assert one.turns == many.turns > 0
-    np.testing.assert_array_equal(one.flow.table, many.flow.table)
-    np.testing.assert_array_equal(one.flow.price, many.flow.price)
-
-
 @pytest.mark.parametrize("kind", ["columns", "maxima", "clipped", "some columns"])
 def test_ties_end_phases_long_before_eps_does(kind):
     """20 phases down to eps 0, and up to 780 turns of each node."""
     rng = np.random.default_rng(3)
     values, caps = table(kind, rng, 100, 100), np.full(100, 20)
     for total in (1_600, 10_000):
-        stats = scanned(values, caps, caps, total)[0].stats
-        assert stats["ties"]
-        assert stats["phases"] <= 12
-        assert stats["turns"] < 202 * 160
+        assert turns_of(instance(values, caps, caps, total), True) < 202 * 160
 
 
 @pytest.mark.parametrize("n", [100, 300])
@@ -165,9 +152,8 @@ def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
     """It was a part of the prices themselves: 18 phases, of which 13 did nothing."""
     values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
     for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 200)):
-        stats = scanned(scaled(values), caps, caps, total)[0].stats
-        assert stats["phases"] < 14
-        assert stats["turns"] < most * 2 * (n + 1)
+        i = instance(scaled(values), caps, caps, total)
+        assert turns_of(i, False) < most * 2 * (n + 1)
 
 
 @pytest.mark.parametrize("of_rows", [True, False])
@@ -179,8 +165,8 @@ def test_ties_of_large_tables_come_to_the_scan_once_pivots_are_too_many(of_rows,
     a, b = rng.integers(1, 330, (2, 330))
     problem = values, a, b, values.size
     found = solve_dense(*problem, squared=True)
-    assert (found.stats["path"], found.stats["ties"]) == ("cost scaling", True)
-    monkeypatch.setattr(search, "can_use_cost_scaling", lambda i: False)
+    assert found.stats["path"] == "small"
+    monkeypatch.setattr(search, "pivot_budget", lambda *_: None)
     pivots = solve_dense(*problem, squared=True)
     assert pivots.stats["path"] == "simplex"
     assert pivots.stats["pivots in all"] > values.size // 4

@@ -56,10 +56,6 @@ class Instance:
         Number of nonzero candidates in open groups; upper bound on the size of a support.
     row_capacity, col_capacity
         The same bound from the caps of rows alone, and of columns alone.
-    level
-        A typical gain.
-    spread
-        Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines
         Whether many values are equal; whether nearly all lines of one side are constant.
     """
@@ -76,11 +72,6 @@ class Instance:
         self.row_capacity = int(np.minimum(per_row, caps.rows).sum())
         self.col_capacity = int(np.minimum(per_col, caps.cols).sum())
         self.capacity = min(caps.total, self.row_capacity, self.col_capacity)
-        with np.errstate(over="ignore"):  # values in groups with cap 0 may overflow
-            ends = drawn[[0, -1]] * factor if drawn.size else np.zeros(2)
-            self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
-        typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
-        self.level = typical * typical if candidates.squared else typical
         neighbours = equal_neighbour_share(candidates)
         self.has_ties = neighbours > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
         self.has_equal_lines = neighbours > MIN_EQUAL_SHARE

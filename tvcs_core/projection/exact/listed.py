@@ -21,14 +21,14 @@ from tvcs_core.projection.kernels.prices import by_column
 from tvcs_core.projection.kernels.records import EntryList, Ints, Prices
 
 LOOKS_PER_CALL = 2_000_000  # entries looked at between two checks for Ctrl-C, about .02 s
-# Entries per line from which first prices come before paths; thinner lists do better without.
+# Entries per line that has any, from which first prices come before paths.
 # Measured by `benchmarks.speed.projection --only "list shapes"` (docs/method.md, "Lists").
 MIN_ENTRIES_SCALED = 10
 EPS_SHARE = 64  # 1 / the share of the mean price that the first eps is
 EPS_DIVISOR, MAX_PHASES = 8, 5
 MAX_LOOKS_PHASE = 60  # per entry
-# 1 / the share of lines that may keep their excess at the end of a phase.
-FEW_INVERSE = 512
+# Lines that may keep their excess at the end of a phase; 1 / the share of them, if that is more.
+MIN_FEW, FEW_INVERSE = 4, 512
 RIGHT_INVERSE = 50  # 1 / the share of lines that are misplaced by prices that are good enough
 SPARE_INVERSE = 512  # 1 / the share of the total that is left for steps of its price
 MIN_STEP_INVERSE = 8  # 1 / the share of the missing entries that a step of the total must bring
@@ -97,7 +97,8 @@ class ListSearch:
 
     def run(self) -> None:
         """Find the best support, of thick lists from first prices."""
-        if self.position.size >= MIN_ENTRIES_SCALED * self.flow.cap.size:
+        filled = np.count_nonzero(np.diff(self.flow.start))
+        if self.position.size >= MIN_ENTRIES_SCALED * filled:
             self.run_from(*self.first_prices())
         elif self.is_binding:
             # At this price of the total nothing is kept.
@@ -163,7 +164,7 @@ class ListSearch:
         )
         scaling.lay_nodes(flow, self.units, nodes)
         level = int(flow.price[:, 0].mean()) // EPS_SHARE
-        few = lines // FEW_INVERSE
+        few = max(MIN_FEW, lines // FEW_INVERSE)
         eps, phases = level, 0
         while eps > 0 and phases < MAX_PHASES:
             limit, is_first, is_done = MAX_LOOKS_PHASE * size, True, False

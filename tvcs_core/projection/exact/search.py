@@ -16,11 +16,7 @@ from tvcs_core.projection.exact.candidates import (
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import OverfullGroups, build_core
-from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
-from tvcs_core.projection.exact.dispatch import (
-    can_use_cost_scaling,
-    pivot_budget,
-)
+from tvcs_core.projection.exact.dispatch import pivot_budget
 from tvcs_core.projection.exact.listed import solve_list
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import CoreBand, first_prices
@@ -116,7 +112,7 @@ def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
         found = solve_small(candidates, caps)
         if found is not None:
             return found
-    return read(instance, search(instance, mask), mask)
+    return search(instance, mask)
 
 
 def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]) -> PricedSupport:
@@ -139,25 +135,28 @@ def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]
     return found._replace(mask=mask, stats=found.stats | {"needed": position.size})
 
 
-def search(instance: Instance, mask: NDArray[np.bool_]) -> SearchResult:
+def search(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport:
     """Find and prove a support, by the simplex on a core or by cost scaling.
 
-    The simplex runs while it is expected to finish before cost scaling would.
+    The simplex runs while it is expected to finish before cost scaling would. `mask` is empty.
     """
-    can_scale = can_use_cost_scaling(instance)
-    network, prices = feasible_network(instance, first_prices(instance, solve), mask)
-    if not network.prove(budget=pivot_budget(instance, network) if can_scale else None):
-        found = solve_by_cost_scaling(instance, prices, mask)
+    candidates, caps, scale = instance.candidates, instance.caps, instance.scale
+    network = feasible_network(instance, first_prices(instance, solve), mask)
+    if not network.prove(budget=pivot_budget(instance, network)):
+        found = solve_small(candidates, caps)
         if found is not None:
             return found
         network.prove()
-    return SearchResult(network.duals(), network.stats)
+    u, w, price = network.duals()
+    prices = Prices(u / scale, w / scale, price / scale)
+    price_closed(candidates, caps, prices)
+    return PricedSupport(mask, *prices, network.stats)
 
 
 def feasible_network(
     instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
-) -> tuple[CoreNetwork, Prices]:
-    """Return the network of a core near the prices, and these.
+) -> CoreNetwork:
+    """Return the network of a core near the prices.
 
     The band is widened until the entries above it fit into the caps.
     """
@@ -171,12 +170,4 @@ def feasible_network(
         found = build_core(instance, core_band, mask)
     network = CoreNetwork(instance, found, mask)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    return network, core_band.prices
-
-
-def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> PricedSupport:
-    """Return the solution, in units of the gains."""
-    (u, w, price), scale = found.prices, instance.scale
-    u, w, price = u / scale, w / scale, price / scale
-    price_closed(instance.candidates, instance.caps, Prices(u, w, price))
-    return PricedSupport(mask, u, w, price, found.stats)
+    return network

@@ -1,4 +1,4 @@
 """Cost scaling on two complementary integer tables (docs/method.md).
 
-When it runs, and from which prices, is decided in `exact/cost_scaling`.
+When it runs is decided in `exact/dispatch.py`, and from which prices in `small.py`.
 """

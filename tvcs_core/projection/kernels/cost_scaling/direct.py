@@ -1,4 +1,4 @@
-"""Small tables: from first prices to a proven support in one call.
+"""Filled tables: from first prices to a proven support in one call.
 
 The prices of a few sweeps often misplace only a few units in a small table. A path over a few dozen
 nodes takes less time than a phase of cost scaling. Bids at eps 0 come first: they place most
@@ -41,7 +41,7 @@ from tvcs_core.projection.kernels.simplex import terminals
 ALIGNMENT = np.int64(VECTOR_OFFERS)  # number of lines of both tables is a multiple of it
 BIDS_PER_UNIT = 4  # turns per excess unit, after which shortest paths are faster
 EPS_SHARE_INVERSE = 16  # mean prices over the first eps, if the prices misplace all units
-MIN_SHARE, MIN_PRICE = 2.0**-10, 2.0**-9  # as in exact/cost_scaling/search.py
+MIN_SHARE, MIN_PRICE = 2.0**-10, 2.0**-9  # of units that are misplaced; of the largest gain
 MAX_TIGHT_PER_NODE = 8  # tight arcs per node; more are assumed to contain a cycle
 
 
@@ -215,7 +215,7 @@ def send_directly(candidates, caps, grid, prices, fits, has_ties, mask, pi):
     (n, m), none, rows, cols = mask.shape, np.int64(0), np.int64(0), np.int64(0)
     flow, clock = flow_at(caps, prices, grid.steps), np.empty(4, np.int64)
     clock[:] = 0
-    lay_out(candidates, caps, grid, flow, none, np.int64(n))
+    lay_out(candidates, caps, grid, flow)
     for r in range(n):
         rows += caps.rows[r]
     for c in range(m):

@@ -63,17 +63,17 @@ class Flow(NamedTuple):
 
 
 @kernel
-def lay_out(candidates, caps, grid, flow, first_row, last_row):
-    """Fill in both tables for some rows; an entry is kept if its gain exceeds its prices.
+def lay_out(candidates, caps, grid, flow):
+    """Fill in both tables; an entry is kept if its gain exceeds its prices.
 
-    `first_row` is a multiple of `TABLE_ALIGNMENT`. Zeros and groups with cap 0 have no arcs.
+    Zeros and groups with cap 0 have no arcs.
     """
     values, factor, steps, squared = candidates.values, grid.factor, grid.steps, candidates.squared
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
     row_caps, col_caps, m, columns = caps.rows, caps.cols, caps.cols.size, flow.columns
     lines = price.size
-    for first in range(first_row, last_row, TABLE_ALIGNMENT):
-        last = min(first + TABLE_ALIGNMENT, last_row)
+    for first in range(0, row_caps.size, TABLE_ALIGNMENT):
+        last = min(first + TABLE_ALIGNMENT, row_caps.size)
         for r in range(first, last):
             line, row = table[start[r] : start[r] + m], values[r * m : r * m + m]
             for c in range(m):

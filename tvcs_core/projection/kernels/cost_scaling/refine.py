@@ -233,13 +233,12 @@ def serve_end(side, flow, eps, offers, tops, clock):
 
 
 @kernel
-def refine(flow, eps, clock, most, is_first):
-    """Serve all nodes until no excess is left; return False after `most` turns or on failure.
+def refine(flow, eps, clock, most):
+    """Fix arcs that are wrong within eps, and serve all nodes until no excess is left.
 
-    The first call for an eps creates the excesses.
+    Returns False after `most` turns or on failure.
     """
-    if is_first:
-        prepare(flow, eps, clock)
+    prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
     blocks = (width + TABLE_ALIGNMENT - 1) // TABLE_ALIGNMENT
     offers, tops = np.empty(blocks * TABLE_ALIGNMENT, np.int64), np.empty(blocks, np.int64)

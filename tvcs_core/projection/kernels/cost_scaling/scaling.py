@@ -1,8 +1,4 @@
-"""The phases of cost scaling in one call, for small tables.
-
-`projection/exact/cost_scaling/search.py` runs the same algorithm with the same constants on large
-tables, in calls between which Ctrl-C is answered.
-"""
+"""The phases of cost scaling."""
 
 import numpy as np
 
@@ -31,7 +27,7 @@ def scale(flow, clock, eps, wide, has_ties):
 
     Starts with `eps`, and restarts with `wide` if prices are worse than that.
     """
-    nodes, last, yes = flow.price.size + 2, np.int64(0), np.bool_(True)
+    nodes, last = flow.price.size + 2, np.int64(0)
     few, budget, patience = np.int64(MAX_OPEN_FIRST * nodes), FIRST_TURNS * nodes, MAX_TURNS * nodes
     most = clock[TURNS] + patience
     while clock[TURNS] < most and clock[FAILED] == 0:
@@ -42,7 +38,7 @@ def scale(flow, clock, eps, wide, has_ties):
         if eps == 0:
             return False
         before = clock[TURNS]
-        if refine(flow, eps, clock, budget, yes):
+        if refine(flow, eps, clock, budget):
             took = clock[TURNS] - before
             turns = max(EXACT_TURNS * nodes, took // EXACT_TURNS_DIVISOR)
             if has_ties and make_exact(flow, clock, turns):
