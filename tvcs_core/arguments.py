@@ -154,9 +154,14 @@ def on_command_line() -> Iterator[None]:
         _ON_COMMAND_LINE.reset(before)
 
 
+def is_on_command_line() -> bool:
+    """Return whether messages are for a user of the command line."""
+    return _ON_COMMAND_LINE.get()
+
+
 def option_name(name: str) -> str:
     """Write the name of an option, as on the command line or as a keyword."""
-    return f"--{name.replace('_', '-')}" if _ON_COMMAND_LINE.get() else name
+    return f"--{name.replace('_', '-')}" if is_on_command_line() else name
 
 
 def option_words(options: Mapping[str, Any]) -> str:
@@ -170,7 +175,7 @@ def option_words(options: Mapping[str, Any]) -> str:
     ...     option_words({"genes_in_rows": True, "series_column": ("donor", "my dose")})
     "--genes-in-rows --series-column donor --series-column 'my dose'"
     """
-    if not _ON_COMMAND_LINE.get():
+    if not is_on_command_line():
         return ", ".join(f"{name}={_literal(value)}" for name, value in options.items())
     words = []
     for name, value in options.items():

@@ -13,6 +13,7 @@ from benchmarks.answer_kinds.crowds import PAIRS, SCALES, SETS
 from benchmarks.pages import fill_file, plain, signed, table
 
 LEAST_LOSS = 0.005
+MOST_LOSSES = 10  # shown
 CLAIMED = (scales.OURS, scales.ORDINAL, scales.UNORDERED, scales.SHARES, scales.DAWID_SKENE)
 
 
@@ -155,7 +156,8 @@ def losses(cases: list[Case]) -> str:
                 lines.append((loss, f"{crowd}, {size}: {best} has {plain(loss)} more {name}"))
     if not lines:
         return "No peer is ahead anywhere."
-    return "\n".join(f"- {line}" for _, line in sorted(lines, reverse=True))
+    worst = [f"- {line}" for _, line in sorted(lines, reverse=True)[:MOST_LOSSES]]
+    return "\n".join([*worst, f"\nThese are the worst of {len(lines)} cells."])
 
 
 def claims(cases: list[Case]) -> str:

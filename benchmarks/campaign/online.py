@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.campaign.plan_deviation import plan_deviation
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.plan.assignment import Assignment
@@ -70,8 +69,7 @@ class Optimism:
     """A plan made with estimated qualities: what it claims, what it reaches, and what is lost.
 
     `claimed` is the expected accuracy that the plan states, `reached` the share of right labels
-    over many draws of answers, `best` the same for a plan with the true qualities. `deviation` is
-    what `benchmarks.campaign.plan_deviation` says of the claim.
+    over many draws of answers, `best` the same for a plan with the true qualities.
     """
 
     family: str
@@ -80,7 +78,6 @@ class Optimism:
     seed: int
     claimed: float
     reached: float
-    deviation: float
     best: float
 
     @property
@@ -197,8 +194,7 @@ def optimism(family: str, gold: int, seed: int) -> list[Optimism]:
         known = np.repeat(weight[:, None], TASKS, axis=1)
         claimed = float(expected_accuracy(known, chosen).mean())
         reached = _reached(known, chosen, truth, rng)
-        deviation = plan_deviation(planned, skill.deviation, skill.shared)
-        found.append(Optimism(family, gold, name, seed, claimed, reached, deviation, best))
+        found.append(Optimism(family, gold, name, seed, claimed, reached, best))
     return found
 
 

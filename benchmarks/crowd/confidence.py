@@ -77,7 +77,6 @@ def write_page(out: Path, docs: Path) -> None:
         load(out / "claims.csv", Claim),
         load(out / "labels.csv", Labels),
         load(out / "policies.csv", Policy),
-        load(out / "fits.csv", Cost),
         docs,
     )
 

@@ -14,9 +14,7 @@ from benchmarks.crowd.cases import (
     LEFT_OUT,
     MODELS,
     RIVALS,
-    SLOW,
     Claim,
-    Cost,
     Labels,
     Policy,
 )
@@ -34,7 +32,7 @@ Claims = dict[tuple[str, float, str, str, int], Claim]
 
 
 def write_docs(
-    claims: list[Claim], labels: list[Labels], policies: list[Policy], fits: list[Cost], docs: Path
+    claims: list[Claim], labels: list[Labels], policies: list[Policy], docs: Path
 ) -> None:
     """Fill the tables of crowd-confidence.md."""
     page = docs / "studies" / "crowd-confidence.md"
@@ -45,26 +43,18 @@ def write_docs(
             "losses": losses(of),
             "goals": goals(of, labels, policies),
             "claims": grid(of, "best", (OURS, LEFT_OUT, BAYES), gap_cell),
-            "reached": grid(of, "best", (OURS, LEFT_OUT, BAYES), reached_cell),
-            "random": grid(of, "random", MODELS, gap_cell),
-            "random reached": grid(of, "random", MODELS, reached_cell),
+            "random": grid(of, "random", (OURS,), gap_cell),
             "scores": scores(of),
-            "sure": grid(of, "best", MODELS, sure_cell),
+            "sure": grid(of, "best", (OURS,), sure_cell),
             "thin": thin(of),
             "rivals": rivals(labels, policies),
-            "slow rivals": slow_rivals(labels),
             "policies": policies_table(policies),
-            "fits": fits_table(fits),
         },
     )
 
 
 def gap_cell(case: Claim) -> str:
     return f"{signed(case.gap)} ± {plain(case.gap_error)}"
-
-
-def reached_cell(case: Claim) -> str:
-    return f"{plain(case.reached)} ± {plain(case.reached_error)}"
 
 
 def sure_cell(case: Claim) -> str:
@@ -274,14 +264,6 @@ def rivals(labels: list[Labels], policies: list[Policy]) -> str:
     return table(("set", *wanted, "adaptive", "adaptive - all"), rows)
 
 
-def slow_rivals(labels: list[Labels]) -> str:
-    """The same with the methods that take long, on fewer splits."""
-    few = min(one.splits for one in labels)
-    wanted = (*RIVALS, *SLOW, BAYES, OURS)
-    rows = [(name, *row) for name, row in votes_table(labels, wanted, few).items()]
-    return table(("set", *wanted), rows)
-
-
 def votes_table(labels: list[Labels], methods: Sequence[str], splits: int) -> dict[str, list[str]]:
     """Right labels of these methods on so many splits, by set."""
     right = {(one.data, one.method): one for one in labels if one.splits == splits}
@@ -296,7 +278,7 @@ def policies_table(policies: list[Policy]) -> str:
     at = {(p.data, p.model, p.policy, p.labels): p for p in policies}
     rows = []
     for name in sorted({p.data for p in policies}):
-        for model in MODELS:
+        for model in (OURS,):
             balanced = [plain(at[name, model, "balanced", k].reached) for k in ASKED]
             routed = [at[name, model, "adaptive", k] for k in ASKED]
             rows.append(
@@ -305,11 +287,3 @@ def policies_table(policies: list[Policy]) -> str:
             )  # fmt: skip
     names = ("set", "model", "balanced 1 2 3", "adaptive 1 2 3", "ahead at 1", "at 2", "at 3")
     return table(names, rows, words=2)
-
-
-def fits_table(fits: list[Cost]) -> str:
-    """What a fit costs."""
-    rows = [
-        (f.data, str(f.tasks), str(f.answers), str(f.classes), f"{f.seconds:.2f}") for f in fits
-    ]
-    return table(("set", "gold tasks", "answers to them", "classes", "seconds"), rows)

@@ -14,6 +14,7 @@ from benchmarks.networks.kinds_data import (
     BOTH,
     COLUMN,
     COMPENDIUM,
+    GIVEN,
     OUT,
     REST,
     SERIES,
@@ -33,7 +34,7 @@ DIFFERENCE = ("difference", "standard error", "beyond chance")
 SURELY = 0.95  # part of the intervals of mean differences that hold what they estimate
 HUB_POOR = 3.0  # networks of a concentration below have no hubs
 MORE = ((SERIES, COLUMN), (SERIES, OUT), (SERIES, WITH_REST), (COLUMN, BOTH), (OUT, BOTH))
-MOST_SHOWN, MOST_IN_BINS = 40, 12  # least honest kinds in tables
+MOST_SHOWN, MOST_IN_BINS = 12, 2  # least honest kinds in tables
 Rows = dict[str, list[Case]]  # of one kind of data, by method
 Array = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ def page_of(cases: list[Case], nulls: list[Null], page: str) -> str:
         "lose": lambda: lose_table(kinds, default),
         "before": lambda: before_table(kinds, default),
         "more": lambda: more_table(kinds, default),
-        "kinds": lambda: kinds_table(kinds),
+        "kinds": lambda: kinds_table(kinds, default),
         "cost": lambda: cost_table(cases),
         "calibration": lambda: calibration_table(with_confidence),
         "reliability": lambda: reliability_table(with_confidence),
@@ -211,34 +212,28 @@ def _said(sentence: str, lost: list[Beside], default: str, other: str) -> str:
     return f"{sentence}\n\n{table(heads, rows, words=3)}"
 
 
-def kinds_table(kinds: dict[tuple[str, str], Rows]) -> str:
-    """AUPR / precision of the surest / AUROC of every method; the best AUPR in bold.
-
-    A method that has fewer of the networks says of how many, and is not the best.
-    """
-    methods = _methods(kinds)
-    lines = []
+def kinds_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
+    """AUPR of the default / of the best other method, by data and by what was given."""
+    cells: dict[str, dict[str, str]] = {}
+    facts: dict[str, tuple[str, str]] = {}
     for (kind, given), rows in kinds.items():
         some = max(rows.values(), key=len)
-        known = {method: mean(rows[method], "aupr") for method in rows}
-        best = max(known[method] for method in rows if len(rows[method]) == len(some))
-        cells = []
-        for method in methods:
-            cell = ""
-            if method in known:
-                cell = in_one_cell([mean(rows[method], n) for n in ("aupr", "top", "auroc")])
-                if len(rows[method]) < len(some):
-                    cell = f"{cell} ({len(rows[method])})"
-                elif known[method] == best:
-                    cell = f"**{cell}**"
-            cells.append(cell)
-        facts = [
-            str(len(some)), str(round(mean(some, "genes"))), f"{mean(some, 'concentration'):.1f}",
-            _short(mean(some, "chance")),
-        ]  # fmt: skip
-        lines.append([kind, given, *facts, *cells])
-    heads = ["data", "given", "networks", "genes", "concentration", "chance", *methods]
-    return table(heads, lines, words=2)
+        facts.setdefault(kind, (str(len(some)), f"{mean(some, 'concentration'):.1f}"))
+        cells.setdefault(kind, {})[given] = _beside_the_best(rows, default)
+    shown = [given for given in GIVEN if any(given in of for of in cells.values())]
+    lines = [[k, *facts[k], *(cells[k].get(given, "") for given in shown)] for k in cells]
+    return table(["data", "networks", "concentration", *shown], lines)
+
+
+def _beside_the_best(rows: Rows, default: str) -> str:
+    """Compare on the networks that both methods have; the best other has most of them."""
+    pairs = [in_pairs(rows.get(default, []), rows[other]) for other in rows if other != default]
+    known = [found for found in pairs if len(found)]
+    if not known:
+        return ""
+    ours, theirs = max(known, key=lambda found: (len(found), found[:, 1].mean())).mean(axis=0)
+    best = f"**{_short(ours)}**" if ours > theirs else _short(ours)
+    return f"{best} / {_short(theirs)}"
 
 
 def _methods(kinds: dict[tuple[str, str], Rows]) -> list[str]:
@@ -257,7 +252,7 @@ def cost_table(cases: list[Case]) -> str:
             mine = [case for case in cases if (case.genes, case.method) == (genes, method)]
             seconds = [case.seconds for case in mine]
             how = " ".join(sorted({case.how for case in mine} - {""}))
-            note = f" ({how})" if how else ""
+            note = f" ({how.split()[0]})" if how else ""
             cells.append(f"{np.median(seconds):.2g}, {max(seconds):.2g}{note}" if mine else "")
         lines.append([str(genes), *cells])
     return table(["genes", *methods], lines)

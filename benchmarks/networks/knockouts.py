@@ -181,13 +181,14 @@ def keys(kind: str, genes: int, at: int) -> frozenset:
     return frozenset(both | {(kind, genes, at, SERIES, NOW)})
 
 
-def rows_of(found: list[Case], given: str, *, outside: bool | None) -> list[list[str]]:
+def rows_of(found: list[Case], given: str, *, outside: bool = False) -> list[list[str]]:
     """A row for each kind: AUPR and true edges by the series alone, before and now."""
     rows = []
     for kind, genes in sorted({(c.kind, c.genes) for c in found}, key=_by_kind):
-        wanted = (None, "yes" if outside else "no")[outside is not None]
         mine = [
-            c for c in found if (c.kind, c.genes) == (kind, genes) and wanted in (None, c.outside)
+            c
+            for c in found
+            if (c.kind, c.genes) == (kind, genes) and (not outside or c.outside == "yes")
         ]
         sets = [
             [c for c in mine if (c.given, c.rule) == way]
@@ -223,11 +224,20 @@ def page_of(found: list[Case], page: str) -> str:
         "now",
         "worst network",
     ]
-    ways = {"outside": (ALL, True), "chosen": (ALL, False)}
-    ways |= {"knock-downs": (DOWNS, None), "third": (THIRD, None), "tenth": (TENTH, None)}
-    for name, (given, outside) in ways.items():
-        page = fill(page, name, table(heads, rows_of(found, given, outside=outside)))
-    return page
+    page = fill(page, "outside", table(heads, rows_of(found, ALL, outside=True)))
+    less = {"knock-downs alone": DOWNS, "30 % of the genes": THIRD, "10 %": TENTH}
+    by = [{row[0]: row for row in rows_of(found, given)} for given in less.values()]
+    lines = [
+        [name, row[2], row[3], *(cell for of in by for cell in (of[name][5], of[name][6]))]
+        for name, row in by[0].items()
+    ]
+    heads = [
+        heads[0],
+        heads[2],
+        heads[3],
+        *(f"{name}{end}" for name in less for end in ("", ": worst")),
+    ]
+    return fill(page, "less", table(heads, lines))
 
 
 def compute(arguments: argparse.Namespace) -> None:

@@ -51,15 +51,15 @@ def main() -> None:
     parser.add_argument("--force", action="store_true", help="replace the files of a folder in use")
     parser.add_argument("--write-docs", action="store_true", help=f"update {PAGE.name}")
     options = parser.parse_args()
-    tables, rows = [], []
+    rows = []
     for word in options.folders:
         folder, _, noise = word.rpartition("=")
         began = time.perf_counter()
         found = list(compare(Path(folder), noise, options.seeds))
         print(f"{folder}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         rows += [(Path(folder).name, *row) for row in found]
-        tables.append(statistics_table(Path(folder).name, noise, found))
-    page = "\n\n".join([summary(rows), *tables])
+    how = "GeneNetWeaver / ours, in bold where they differ by more than two deviations:"
+    page = "\n\n".join([summary(rows), how, statistics_table(rows)])
     names = [Path(word).name for word in options.folders]
     parameters = {"folders": names, "seeds": options.seeds}
     with results("python -m benchmarks.networks.simulator", options, parameters, seed=0) as out:
@@ -224,10 +224,16 @@ def degrees(networks: list[Network]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def statistics_table(name: str, noise: str, found: list[tuple[str, float, float, float]]) -> str:
-    rows = [(what, *(f"{value:.3f}" for value in values)) for what, *values in found]
-    heads = ("statistic", "GeneNetWeaver", "ours", "deviation")
-    return f"**{name}** ({noise} noise)\n\n{table(heads, rows)}"
+def statistics_table(rows: list[tuple[str, str, float, float, float]]) -> str:
+    """Write both by statistic and folder; bold where they differ by more than two deviations."""
+    folders = list(dict.fromkeys(row[0] for row in rows))
+    cells: dict[str, dict[str, str]] = {}
+    for folder, what, theirs, ours, deviation in rows:
+        text = f"{theirs:.3f} / {ours:.3f}"
+        is_far = abs(theirs - ours) > 2 * deviation
+        cells.setdefault(what, {})[folder] = f"**{text}**" if is_far else text
+    lines = [[what, *(of.get(folder, "") for folder in folders)] for what, of in cells.items()]
+    return table(("statistic", *folders), lines)
 
 
 def summary(rows: list[tuple[str, str, float, float, float]]) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from grn_tvcs import Expression, infer
 from grn_tvcs.expression import average_in_bins
-from grn_tvcs.expression.bins import AUTO, OFF
+from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.network.scores import score
 from grn_tvcs.simulation.kernels import integrate_sde
 from grn_tvcs.simulation.kinetics import draw_kinetics

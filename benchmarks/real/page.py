@@ -75,16 +75,18 @@ def by_set(cases: Sequence[Case]) -> str:
     rows: dict[tuple[str, str], dict[str, Case]] = {}
     for case in cases:
         rows.setdefault((case.table, case.gold), {})[case.method] = case
-    methods = [m for m in STUDIED if any(m in row for row in rows.values())]
     cells = []
     for (name, gold), row in rows.items():
         one = next(iter(row.values()))
         ours = row.get(OURS)
         given = "" if ours is None else ours.confidence
         head = f"{name} {gold}".strip(), f"{one.genes}", f"{one.chance:.4f}", given
-        found = [_written(row[m].aupr if m in row else np.nan, 3) for m in methods]
-        cells.append((*head, *found))
-    return table(("set", "genes", "chance", "probabilities", *methods), cells)
+        peers = {method: case.aupr for method, case in row.items() if method in PEERS}
+        best = max(peers, key=peers.__getitem__, default="")
+        found = _written(np.nan if ours is None else ours.aupr, 3)
+        cells.append((*head, found, best, _written(peers.get(best, np.nan), 3)))
+    heads = ("set", "genes", "chance", "probabilities", OURS, "best peer", "its AUPR")
+    return table(heads, cells, words={0, 5})
 
 
 def _written(value: float, digits: int = 2) -> str:

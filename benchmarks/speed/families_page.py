@@ -8,21 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.pages import table
-from benchmarks.speed.matrices import FAMILIES, HUGE, ONES, SEEDS, TOTALS, Cell
+from benchmarks.speed.matrices import FAMILIES, HUGE, ONES, SEEDS, Cell
 from benchmarks.study import load
 
 SMALL = 10_000  # entries: below it a ratio of .9 is not yet a loss
-KINDS = [(caps, total) for caps in ("uniform", "varied") for total in TOTALS.values()]
 PAGE = "studies/projection-families.md"
 HOW = f"""## How it was measured
 
 Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its
 checks and its certificate included. OR-Tools' minimum cost flow is its solve alone, without
 building the network, on costs of 46 bits. Every answer is compared with OR-Tools'.
-A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
-from {HUGE:,} entries on .2 and equal caps only; at 937 x 1,043 .005, .02 and .183, since round
-numbers hid what uneven ones and small caps cost), caps that are equal or drawn, and a total that
-binds (.8 of what the caps allow) or does not. It has up to {len(SEEDS)} seeds. *Gradients* are what
+A cell is a family, a size, a ratio of the caps to the groups' sizes, caps that are equal or drawn,
+and a total that binds (.8 of what the caps allow) or does not. Ratios are .05, .2 and .5, from
+{HUGE:,} entries on .2 with equal caps only, and .005, .02 and .183 at 937 x 1,043, since round
+numbers hid what uneven ones cost. A cell has up to {len(SEEDS)} seeds. *Gradients* are what
 the fifth step of IHT projects on a sparse regression, *qualities* the workers and tasks of a crowd,
 drawn again where there are too few. Single rows are good to about 30 %.
 """
@@ -44,10 +43,10 @@ def page(cells: list[Cell], machine: str) -> Iterator[str]:
     yield "time over ours, unless stated otherwise: above 1 is in our favour.\n"
     yield "## Where this loses\n"
     yield from losses(capped)
-    for rows, cols in dict.fromkeys((c.rows, c.cols) for c in capped):
-        yield f"## {rows} x {cols}\n"
-        yield "Worst / median over seeds and ratios of the caps.\n"
-        yield by_family([c for c in capped if (c.rows, c.cols) == (rows, cols)]) + "\n"
+    yield "## By family and size\n"
+    yield "Worst / median over seeds, caps, totals and ratios of the caps. Rows of each are in"
+    yield "`benchmarks/results/projection/cells.csv`.\n"
+    yield by_family(capped) + "\n"
     yield from ones([c for c in cells if c.caps == ONES])
     yield from against_highs([c for c in cells if c.highs is not None])
     yield HOW
@@ -108,14 +107,19 @@ def middle(values: Iterable[float]) -> float:
 
 
 def by_family(cells: list[Cell]) -> str:
-    """Families by caps and totals."""
-    rows = []
-    for family in FAMILIES:
-        ours = [c for c in cells if c.family == family]
-        kinds = grouped(ours, lambda c: (c.caps, c.total))
-        if ours:
-            rows.append([family, *(worst_and_median(kinds.get(kind, [])) for kind in KINDS)])
-    return table(["family", *(", ".join(kind) for kind in KINDS)], rows)
+    """Families by size."""
+    sizes = list(grouped(cells, _size))
+    found = grouped(cells, lambda c: (c.family, _size(c)))
+    rows = [
+        [family, *(worst_and_median(found.get((family, size), [])) for size in sizes)]
+        for family in FAMILIES
+        if any((family, size) in found for size in sizes)
+    ]
+    return table(["family", *map(str, sizes)], rows)
+
+
+def _size(cell: Cell) -> str:
+    return f"{cell.rows} x {cell.cols}"
 
 
 def worst_and_median(cells: list[Cell], of: Callable[[Cell], float] = ratio) -> str:
@@ -145,9 +149,16 @@ def against_highs(cells: list[Cell]) -> Iterator[str]:
     if not cells:
         return
     yield "## HiGHS (scipy's `linprog`), 300 x 300, ratio .2, one seed\n"
-    rows = [
-        [c.family, f"{c.caps}, {c.total}", f"{c.highs:.2f}", f"{c.highs / c.ours:.0f}"]
-        for c in cells
-        if c.highs is not None
-    ]
-    yield table(["family", "caps, total", "HiGHS, s", "HiGHS / ours"], rows, words=2) + "\n"
+    yield "HiGHS' time over ours.\n"
+    rows = []
+    for (caps, total), found in grouped(cells, lambda c: (c.caps, c.total)).items():  # type: ignore[misc]
+        worst = min(found, key=against)
+        figures = [f"{against(worst):.0f}", worst.family, f"{middle(map(against, found)):.0f}"]
+        rows.append([f"{caps}, {total}", str(len(found)), *figures])
+    heads = ["caps, total", "families", "lowest", "of", "median"]
+    yield table(heads, rows, words={0, 3}) + "\n"
+
+
+def against(cell: Cell) -> float:
+    """HiGHS' time over ours."""
+    return (cell.highs or np.nan) / cell.ours

@@ -109,16 +109,3 @@ def duels(
         difference = f"{gain.mean():+.3f} ± {standard_error(gain):.3f}"
         rows.append([str(n), f"{values.mean():.3f}", f"{other:.3f}", best, difference])
     return table(["n", ours, "best other", "of", "difference"], rows, words={3})
-
-
-def raw_table(known: list[Case], methods: Iterable[str]) -> str:
-    """Recall before the projection, with how many entries it took."""
-    hits, sizes = curves(known, lambda c: c.recall), curves(known, lambda c: c.size)
-    methods = [m for m in methods if m in hits]
-    rows = []
-    for method in methods:
-        cells = [
-            f"{hits[method][n].mean():.3f} ({sizes[method][n].mean():.0f})" for n in hits[method]
-        ]
-        rows.append([method, *cells])
-    return table(["method", *(f"n = {n}" for n in hits[methods[0]])], rows)

@@ -16,7 +16,6 @@ from benchmarks.synthetic.show import (
     draw_figure,
     duels,
     means_table,
-    raw_table,
     recall,
     recovered,
     wrong,
@@ -28,6 +27,7 @@ PAPER = ["exclusive lasso", "exclusive lasso" + HINDSIGHT]
 SOLVERS = ("iht", "htp", "cosamp", "gradmp", "starts")
 FEWER = [f"{view} {solver}" for view in VIEWS[1:] for solver in SOLVERS]
 BEST = [f"{view} starts" for view in VIEWS]
+OURS = [f"tvcs {solver}" for solver in SOLVERS if solver != "starts"]
 
 
 def write_docs(out: Path, docs: Path) -> None:
@@ -48,31 +48,23 @@ def tables(figure: int, known: list[Case]) -> dict[str, str]:
 
 def figure_2(known: list[Case]) -> dict[str, str]:
     recalls, rates = curves(known, recall), curves(known, recovered)
-    views = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS]
+    strong = [case for case in known if case.weakest > STRONG]
     return {
-        "recall": means_table(recalls, [*BEST, *OTHERS, "oracle"]),
-        "recovery": means_table(rates, [*BEST, *OTHERS, "oracle"], digits=2),
-        "strong": _strong([case for case in known if case.weakest > STRONG]),
-        "solvers": means_table(recalls, views),
-        "solvers-recovery": means_table(rates, views, digits=2),
-        "duels": duels(recalls, "tvcs starts", [*FEWER, *PAPER]),
+        "recall": means_table(recalls, [*BEST, *OURS, *OTHERS, "oracle"]),
+        "recovery": means_table(rates, [*BEST, *PAPER, "lasso" + HINDSIGHT, "oracle"], digits=2),
+        "strong": _strong(strong),
         "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
-        "duels-recovery": duels(rates, "tvcs starts", [*FEWER, *OTHERS]),
-        "raw": raw_table(known, [*BEST, *OTHERS]),
         "seconds": _seconds(known),
     }
 
 
 def figure_3(known: list[Case]) -> dict[str, str]:
     recalls, errors = curves(known, recall), curves(known, wrong)
-    shown = [f"{view} {solver}" for view in VIEWS for solver in SOLVERS] + OTHERS
     return {
-        "recall": means_table(recalls, shown),
-        "error": means_table(errors, shown),
-        "duels": duels(recalls, "tvcs starts", [*FEWER, "exclusive lasso"]),
+        "recall": means_table(recalls, [*BEST, *OURS, *OTHERS]),
+        "error": means_table(errors, [*BEST, *OURS, *OTHERS]),
         "duels-all": duels(recalls, "tvcs starts", [*FEWER, *OTHERS]),
         "duels-plain": duels(recalls, "tvcs gradmp", [*FEWER, *PAPER]),
-        "raw": raw_table(known, [*BEST, *OTHERS]),
         "seconds": _seconds(known),
     }
 
@@ -80,8 +72,7 @@ def figure_3(known: list[Case]) -> dict[str, str]:
 def _strong(strong: list[Case]) -> str:
     """Recovery rate where the noise cannot hide a weight, and how many instances that is."""
     rates = curves(strong, recovered)
-    tvcs = [f"tvcs {solver}" for solver in SOLVERS[:-1]]
-    text = means_table(rates, [*BEST, *tvcs, *OTHERS, "oracle"], digits=2)
+    text = means_table(rates, [BEST[0], *OURS, *PAPER, "lasso" + HINDSIGHT, "oracle"], digits=2)
     cells = " | ".join(str(values.size) for values in rates["oracle"].values())
     return f"{text}\n| *instances* | {cells} |"
 
@@ -91,7 +82,7 @@ def _seconds(known: list[Case]) -> str:
     mean = {
         method: np.concatenate(list(by_n.values())).mean()
         for method, by_n in lines.items()
-        if not method.endswith(HINDSIGHT)
+        if not method.endswith(HINDSIGHT) and method not in FEWER
     }
     return ", ".join(
         f"{method} {mean[method]:.2g}" for method in sorted(mean, key=mean.__getitem__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,28 +30,25 @@ class BetaPrior:
         Mean accuracy, and the number of answers that the prior counts for.
     source
         One of `PRIORS`.
-    covariance
-        Sampling variance of the mean, that of the logarithm of the strength, and their covariance.
     """
 
     mean: float
     strength: float
     source: str
-    covariance: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
     """Return the prior for few gold answers: their share of right ones, counting two answers."""
     total = float(n_gold.sum()) + 2.0
     mean = (float(n_right.sum()) + 1.0) / total
-    return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))
+    return BetaPrior(mean, FEW_STRENGTH, "two-answers")
 
 
 def usual_crowd(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
     """Return the prior for few or no gold answers in a crowd like others (`USUAL_MEAN`)."""
     total = float(n_gold.sum()) + PRIOR_STRENGTH
     mean = (float(n_right.sum()) + USUAL_MEAN * PRIOR_STRENGTH) / total
-    return BetaPrior(mean, FEW_STRENGTH, "usual-crowd", (mean * (1.0 - mean) / total, 1.0, 0.0))
+    return BetaPrior(mean, FEW_STRENGTH, "usual-crowd")
 
 
 def prior_of(kind: str, n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
@@ -93,24 +89,4 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
     ]
     best = min(tried, key=lambda found: float(found.fun))
     mean, logarithm = best.x.tolist()
-    spread = _covariance(loss, mean, logarithm)
-    return BetaPrior(mean, float(np.exp(logarithm)), "empirical-bayes", spread)
-
-
-def _covariance(
-    loss: Callable[[Floats], float], mean: float, logarithm: float
-) -> tuple[float, float, float]:
-    """Return the inverse of the Hessian of the loss at its minimum, by central differences."""
-    steps = np.diag([1e-3, 1e-2])
-    at = np.array([mean, logarithm])
-    curvature = np.empty((2, 2))
-    for i in range(2):
-        for j in range(2):
-            corners = [
-                sign * other * loss(at + sign * steps[i] + other * steps[j])
-                for sign in (1.0, -1.0)
-                for other in (1.0, -1.0)
-            ]
-            curvature[i, j] = sum(corners) / (4.0 * steps[i, i] * steps[j, j])
-    (a, c), (_, b) = np.linalg.inv(curvature)
-    return float(a), float(b), float(c)
+    return BetaPrior(mean, float(np.exp(logarithm)), "empirical-bayes")

@@ -122,24 +122,6 @@ class Skill:
         return out
 
     @property
-    def shared(self) -> Floats:
-        """Deviations that all workers share, of shape (workers, 2).
-
-        Change of every mean if the prior, which is an estimate too, is off by one standard
-        deviation in either of two independent directions: its covariance's Cholesky factor, times
-        the slopes.
-        """
-        at_mean, at_strength, both = self.prior.covariance
-        a, b = self.beta
-        s = self.prior.strength
-        slopes = np.stack([s / (a + b), s * (self.prior.mean - self.mean) / (a + b)], axis=1)
-        first = np.sqrt(at_mean)
-        across = both / first if first > 0.0 else 0.0
-        root = np.array([[first, 0.0], [across, np.sqrt(max(0.0, at_strength - across**2))]])
-        out: Floats = slopes @ root
-        return out
-
-    @property
     def low(self) -> Floats:
         """Lower end of the interval of every worker's accuracy."""
         return self._quantile((1.0 - self.interval) / 2.0)
@@ -190,8 +172,7 @@ class Skill:
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of `COLUMNS`."""
-        own = (self.n_gold, self.n_right, self.mean, self.low, self.high, self.deviation)
-        columns = (*own, *self.shared.T)
+        columns = (self.n_gold, self.n_right, self.mean, self.low, self.high)
         return list(zip(self.workers, *(c.tolist() for c in columns), strict=True))
 
     @property
@@ -232,5 +213,4 @@ def reversed_doubt(skill: Skill) -> str | None:
 
 
 RARE = 0.01  # any of .001 to .05 does: it is a warning, and most crowds are far above guesses
-DEVIATION_COLUMNS = ("deviation", "shared_1", "shared_2")
-COLUMNS = ("worker", "gold", "right", "quality", "low", "high", *DEVIATION_COLUMNS)
+COLUMNS = ("worker", "gold", "right", "quality", "low", "high")

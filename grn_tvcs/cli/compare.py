@@ -151,7 +151,7 @@ def _tables(given: CompareOptions) -> None:
     from grn_tvcs.cli.genes import genes_compared
     from grn_tvcs.comparison.page import write_files, write_pairs
     from grn_tvcs.comparison.several import compare_all
-    from grn_tvcs.expression.bins import OFF
+    from grn_tvcs.expression.options import OFF
     from tvcs_core.command.progress import Progress
 
     parts, regulators = genes_compared(

@@ -77,7 +77,7 @@ def _infer(given: InferOptions) -> None:
             print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
-        if why := found.made.rules.why_so_many():
+        if why := found.made.rules.why_so_many(network.n_selected):
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)

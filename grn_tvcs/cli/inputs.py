@@ -10,6 +10,7 @@ from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.formats.steady import read_steady_states
+from grn_tvcs.expression.options import AUTO
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.inference.samples import refuse_unsuited
 from grn_tvcs.network.edge_files import reference_in
@@ -30,7 +31,7 @@ def read_inputs(given: InferOptions) -> Inference:
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     rules = Rules(given.max_in_degree, out_caps, given.max_edges)
     data = layout.read(given.expression)
-    bins = layout.bins or (None if data.unbinned is None else "auto")
+    bins = layout.bins or (None if data.unbinned is None else AUTO)
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
     steady = read_steady(given, data.genes)

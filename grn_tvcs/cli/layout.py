@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import AUTO, OFF, Options
 from tvcs_core.arguments import Help
 from tvcs_core.command.shell import print_message
 
@@ -78,7 +78,7 @@ class Layout(Options):
         ValueError
             If the data have a column of perturbations themselves.
         """
-        from grn_tvcs.expression.bins import OFF, average_in_bins
+        from grn_tvcs.expression.bins import average_in_bins
         from grn_tvcs.expression.scales import on_scale
         from grn_tvcs.expression.user_warnings import warnings_of
 
@@ -98,8 +98,6 @@ class Layout(Options):
 
     def wanted_bins(self) -> int | str:
         """Read ``--bins``: a number or one of its words."""
-        from grn_tvcs.expression.bins import AUTO, OFF
-
         if self.bins is None or self.bins in (AUTO, OFF):
             return self.bins or AUTO
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grn_tvcs.inference.infer import OFF
+from grn_tvcs.expression.options import OFF
 from grn_tvcs.methods.table import METHODS
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name

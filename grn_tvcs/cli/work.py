@@ -13,8 +13,8 @@ from grn_tvcs.cli.resources import (
     memory_of_ranking,
     seconds_of_design,
 )
-from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.options import OFF
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.inference.infer import infer
 from grn_tvcs.methods.table import METHODS

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.combine.kernels import standardise
+
 Array = NDArray[np.float32]
+MOST = np.float32(4.0)  # size of a standardised feature
 ROWS = 256  # rows at a time, so that they and the weights fit into the L2 cache
 SCALES = ("means", "sizes", "gaps")
 WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
@@ -52,17 +55,17 @@ def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
     """
     weights = net.first, net.first_base, net.second, net.second_base, net.last
     first, first_base, second, second_base, last = (part.astype(np.float64) for part in weights)
-    n_features = net.means.size
-    inputs, out = np.zeros((ROWS, len(first))), np.empty(len(features))
+    inputs, out = np.zeros((len(first), ROWS)), np.empty(len(features))
     for start in range(0, len(features), ROWS):
         rows = features[start : start + ROWS]
-        known = inputs[: len(rows)]
-        known[:, :n_features] = np.clip((rows - net.means) / net.sizes, -4.0, 4.0)
-        np.nan_to_num(known, copy=False)
-        known[:, n_features:] = np.isnan(rows[:, net.gaps])
-        one = np.maximum(inputs @ first + first_base, 0.0)
-        two = np.maximum(one @ second + second_base, 0.0)
-        out[start : start + ROWS] = (two @ last)[: len(rows)] + net.base[0]
+        standardise(np.ascontiguousarray(rows.T), net.means, net.sizes, net.gaps, MOST, inputs)
+        hidden = inputs.T @ first
+        hidden += first_base
+        np.maximum(hidden, 0.0, out=hidden)
+        hidden = hidden @ second
+        hidden += second_base
+        np.maximum(hidden, 0.0, out=hidden)
+        out[start : start + ROWS] = (hidden @ last)[: len(rows)] + net.base[0]
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.features import Table, ranks, reverse
-from grn_tvcs.combine.kernels import strongest_common, strongest_path
+from grn_tvcs.combine.kernels import strongest
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.evidence.hubs import concentration
 
@@ -54,6 +54,7 @@ def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
     squares = p * p
     sure = squares.sum(axis=1, keepdims=True)
     regulated = into[0, inputs][:, None] * np.ones_like(p)
+    path, common = strongest_thirds(p, inputs)
     columns: dict[str, Array | float] = {
         "first": logits,
         "first rank among regulators": np.log(ranks(logits, allowed, 0)),
@@ -63,11 +64,22 @@ def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
         "other regulators": np.log(np.maximum(into - p, 0.0) + 0.05),
         "sure other targets": np.log(np.maximum(sure - squares, 0.0) + 0.02),
         "regulated": np.log(regulated + 0.05),
-        "path": np.log(strongest_path(p, inputs) + TINY),
-        "common": np.log(strongest_common(p, inputs) + TINY),
+        "path": np.log(path + TINY),
+        "common": np.log(common + TINY),
         "edges per gene": float(np.log(total / n + TINY)),
         "concentration": float(np.log(concentration(out[:, 0]) + TINY)),
         "largest hub": float(out.max(initial=0.0) / max(total, TINY)),
     }
     new = {k: v if isinstance(v, float) else v.astype(np.float32) for k, v in columns.items()}
     return Table(table.columns | new, allowed)
+
+
+def strongest_thirds(p: Array, inputs: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return the strongest path j -> k -> i and common input j <- k -> i of each pair (j, i).
+
+    Either is as strong as the weaker of its two pairs. `p` is 0 for a gene and itself.
+    """
+    among = p[:, inputs]
+    both = [np.ascontiguousarray(halves) for halves in (among, among.T)]
+    path, common = (strongest(halves, np.argsort(-halves, axis=1), p) for halves in both)
+    return path, common

@@ -19,8 +19,9 @@ from grn_tvcs.comparison.permutations import (
     draw_permutations,
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
-from grn_tvcs.expression.bins import AUTO, prepared
+from grn_tvcs.expression.bins import prepared
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.options import AUTO
 from grn_tvcs.expression.read import READING, as_expressions
 from grn_tvcs.expression.user_warnings import warnings_of
 from grn_tvcs.inference.infer import FOREIGN

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# `benchmarks.networks.defaults` and `.knockouts` measured the power (decisions 19 and 139), and
+# `benchmarks.networks.defaults` and `.knockouts` measured the power (decisions 19 and 159), and
 # decision 159 that of other evidence.
 HUB_POWER = 0.5  # largest power of the prior, in networks of more than ...
 HUB_GENES = 20  # ... this number of genes; networks of 10 became worse

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
+from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_number, check_type, option_name, option_words
 
-AUTO, OFF = "auto", "off"
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
 FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
 MAX_UNBINNED = 2000  # cells that are kept for evidence without time, evenly spaced among more

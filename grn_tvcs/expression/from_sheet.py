@@ -19,13 +19,17 @@ from grn_tvcs.expression.judge.genes import (
     refuse_results,
     refuse_spreads,
     refuse_times,
-    warn_of_names,
-    warn_of_same_genes,
-    warn_of_thousands,
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
+from grn_tvcs.expression.judge.remarks import (
+    warn_of_names,
+    warn_of_same_genes,
+    warn_of_samples,
+    warn_of_thousands,
+    warn_of_times,
+)
 from grn_tvcs.expression.judge.roles import LABELS, Roles
-from grn_tvcs.expression.judge.samples import refuse_relations, warn_of_samples, warn_of_times
+from grn_tvcs.expression.judge.samples import refuse_relations
 from grn_tvcs.expression.judge.series import (
     Samples,
     Series,

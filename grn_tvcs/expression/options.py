@@ -15,6 +15,7 @@ from tvcs_core.files.display import did_you_mean, joined
 
 MISSING = ("error", "drop", "interpolate")
 REPLICATES = ("unpaired", "average")
+AUTO, OFF = "auto", "off"  # of bins of cells, and of networks to simulate
 
 
 @dataclass(frozen=True, kw_only=True)

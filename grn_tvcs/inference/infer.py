@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.methods.table import DEFAULT, METHODS, NO_OPTIONS
 
 if TYPE_CHECKING:
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior
 
-AUTO = "auto"  # bins as the data suggest, as `grn_tvcs.expression.bins` has it
 WORK = ("threads", "engine", "progress", "checkpoint_dir")  # options of how to work
-OFF = "off"  # no networks are simulated, as on the command line
 # Arguments of other libraries, and what `infer` has in their place.
 FOREIGN = (
     dict.fromkeys(("seed", "random_state", "random_seed", "rng_seed"), "rng, as rng=1")

@@ -129,15 +129,22 @@ class Rules:
         few = max(1, round(FEW_PER_GENE * n_targets))
         return replace(self, max_edges=few, chosen_by=FEW)
 
-    def why_so_many(self) -> str:
-        """Describe the choice of the number of edges; empty if a user made it."""
+    def why_so_many(self, n_selected: int) -> str:
+        """Describe the choice of the number of edges; empty if a user made it.
+
+        The caps, or too few scores, may leave fewer: `n_selected`.
+        """
         n = self.max_edges
+        has_degrees = self.max_in_degree is not None or self.max_out_degree is not None
+        left = f"the caps leave {n_selected}" if has_degrees else f"{n_selected} have a score"
+        but = "" if n_selected == n else f", but {left}"
+        selected = f"The number {'sought' if but else 'selected'}, {n},"
         return {
-            BY_VERDICT: f"The number of edges, {n}, is the one that the verdict supports.",
+            BY_VERDICT: f"The number of edges, {n}, is the one that the verdict supports{but}.",
             FEW: (
-                f"The number of true edges is unknown. The number selected, {n}, is one for every "
-                f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought: candidates to test, "
-                "not findings."
+                f"The number of true edges is unknown. {selected} is one for every "
+                f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought{but}: candidates to "
+                "test, not findings."
             ),
             NULL: "No edge is selected, for the table looks like one without any edge.",
         }.get(self.chosen_by, "")

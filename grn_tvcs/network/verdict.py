@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true
-from tvcs_core.arguments import option_name, option_words
+from tvcs_core.arguments import is_on_command_line, option_name, option_words
 
 EXACT = 10  # numbers below are said as they are, others with two digits
 IN_WORDS = (
@@ -271,7 +271,7 @@ def _remedy_of_silence(why_not: str) -> str:
 def _read_from(*options: str) -> str:
     """Name the options that take tables of steady states: of the command, or of their reader."""
     named = ", ".join(map(option_name, options))
-    return named if named.startswith("--") else f"read_steady_states({named})"
+    return named if is_on_command_line() else f"read_steady_states({named})"
 
 
 def _changes() -> str:

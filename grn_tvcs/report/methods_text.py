@@ -46,7 +46,7 @@ def methods_paragraph(network: Network, made: Provenance) -> str:
         "" if network.verdict is None else _probabilities(network.verdict),
         _selected(network, rules, is_own=known.selects and not rules.has_caps),
         describe_undirected(network),
-        rules.why_so_many(),
+        rules.why_so_many(network.n_selected),
         _signs(network, expression, steady),
     ]
     return " ".join(filter(None, sentences))

@@ -20,8 +20,7 @@ def test_the_page_says_what_the_cases_say():
     plans = load(KEPT / "optimism.csv", online.Optimism)
     for table in (
         show.goals(means),
-        show.replay_table(means, 0),
-        show.replay_table(means, 1),
+        show.replay_table(means),
         show.online_table(curves),
         show.saved_table(curves),
         show.optimism_table(plans),

@@ -328,10 +328,13 @@ def test_a_difference_is_beyond_chance_where_its_interval_is_below_nothing():
         )
 
 
-def test_a_method_with_fewer_networks_says_so_and_is_not_the_best():
+def test_the_default_is_beside_the_best_of_the_methods_with_most_networks():
     rows = [row("a1", k, "combined", 0.4) for k in "12"] + [row("a1", "2", "clr", 0.9)]
-    [line] = kinds_page.kinds_table(kinds_page.by_kind(rows)).splitlines()[2:]
-    assert line.endswith("| **.400 / .500 / .500** | .900 / .500 / .500 (1) |")
+    rows += [row("a1", k, "pcc", aupr) for k, aupr in (("1", 0.1), ("2", 0.3))]
+    rows += [row("a1", k, "tvcs", 0.3) for k in "12"] + [row("a1", "1", "tvcs", 0.2, given=OUT)]
+    lines = kinds_page.kinds_table(kinds_page.by_kind(rows), "combined").splitlines()
+    assert lines[0] == f"| data | networks | concentration | {SERIES} | {OUT} |"
+    assert lines[2:] == ["| a1 | 2 | 2.0 | **.400** / .300 |  |"]
 
 
 def test_more_evidence_that_lowers_a_mean_is_named():

@@ -84,7 +84,7 @@ def test_the_page_is_filled_from_the_rows(finished, tmp_path):
     show.write_docs(finished, tmp_path, 0)
     page = (tmp_path / "studies" / "network-study.md").read_text(encoding="utf-8")
     known = load(finished / "ten-networks.csv", cases.Case)
-    [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "linked")]
+    [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "all")]
     assert f"| tvcs | top-n | {best.sn:.3f} ± 0.000 | {best.sp:.3f} ± 0.000 |" in page
     drawn = (tmp_path / "figures" / "network-study.svg").read_text(encoding="utf-8")
     assert drawn.count("<circle") == 30
@@ -128,14 +128,7 @@ def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing():
     assert judged.auc == 1.0
 
 
-PARTS = {
-    "spearman",
-    "partial-correlation",
-    "lagged-correlation",
-    "knock-outs",
-    "combined",
-    "pidc",
-}
+PARTS = {"spearman", "partial-correlation", "lagged-correlation", "knock-outs", "combined", "pidc"}
 
 
 def test_the_methods_of_the_study_are_those_of_the_package_and_chance():

@@ -263,6 +263,24 @@ def test_units_of_features_change_no_selection_and_no_prediction(kind, intercept
     assert other.coef_ * units == approx(model.coef_)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_coefficient_is_beyond_its_bounds(dtype, rng):
+    at_bounds = 0
+    for n_targets in 20 * [1, 3]:
+        X = (rng.standard_normal((40, 6)) * rng.random(6) + 1.0).astype(dtype)
+        y = (X @ rng.standard_normal((6, n_targets))).astype(dtype)
+        lower, upper = -rng.random((6, n_targets)), rng.random((6, n_targets))
+        if n_targets == 1:
+            y, lower, upper = y[:, 0], lower[:, 0], upper[:, 0]
+        coefficients = TVCSRegressor(total=5, bounds=(lower, upper)).fit(X, y).coef_.T
+        assert coefficients.dtype == dtype
+        assert (coefficients >= lower).all()
+        assert (coefficients <= upper).all()
+        at_bounds += (coefficients == lower.astype(dtype)).sum()
+        at_bounds += (coefficients == upper.astype(dtype)).sum()
+    assert at_bounds > 20
+
+
 def test_weights_and_constants_count_in_the_scale_of_a_feature(rng):
     X, y, _ = regression(rng)
     X[:, 3], X[:, 4], X[:, 5] = 1e9, 0.0, 1e6 + X[:, 5]

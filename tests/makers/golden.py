@@ -3,9 +3,10 @@
     python -m tests.makers.golden [ROOM ...]   # keeps what this code gives; then read the diff
 
 A key of `runs` is a command line (several, with `&&`) on the packaged data, or the name of a small
-input of `tests.every_command` and `tests.proofs.readers`. Prints are kept whole. Of a file are kept
-its number of lines, a hash of its words and two sums of its numbers: last digits differ between
-processors. `defaults` are those of all public functions and options of the room.
+input of `tests.every_command` and `tests.proofs.readers`; it stands in one room. Prints of up to
+`LONGEST` lines are kept whole. Of longer ones and of files are kept the number of lines, a hash of
+the words and two sums of the numbers: last digits differ between processors. `defaults` are those
+of all public functions and options of the room.
 """
 
 import contextlib
@@ -40,6 +41,7 @@ OF_TIME = re.compile("about TIME|parts of the work|tvcs: compiling the kernels")
 KEEPING = os.environ.get("TVCS_KEEP_GOLDEN") == "1"
 NEAR = 1e-5  # relative: sums of what a file holds; printed numbers may be off by `PRINTED`
 PRINTED = 2e-3
+LONGEST = 100  # lines of a print
 
 
 def standard_runs(file: str):
@@ -94,7 +96,8 @@ def run(line: str, folder: Path, chdir=os.chdir) -> dict[str, Any]:
             code, out, err = call(words, capture)
         codes.append(code)
         text = SPEED.sub("TIME", f"{out}{err}").replace(str(folder), "FOLDER")
-        prints += [row.rstrip() for row in text.splitlines() if not OF_TIME.match(row)]
+        rows = [row.rstrip() for row in text.splitlines() if not OF_TIME.match(row)]
+        prints += rows if len(rows) <= LONGEST else [sums_of("\n".join(rows))]
     files = {
         path.relative_to(folder).as_posix(): fingerprint(path)
         for path in sorted(set(folder.rglob("*")) - before)
@@ -151,11 +154,18 @@ def fingerprint(path: Path) -> str:
     elif path.suffix == ".html":
         text = "\n".join(row for row in UNSEEN.sub(" ", text).splitlines() if row.strip())
     text = SPEED.sub("TIME", text.replace(str(path.parents[1]), "FOLDER"))
+    return sums_of(text, has_words=path.suffix != ".html")
+
+
+def sums_of(text: str, has_words: bool = True) -> str:
+    """Return the number of lines, a hash of the words, and two sums of the numbers of a text.
+
+    Words of reports have tests of their own, so they are left out.
+    """
     numbers = [float(of) for of in NUMBER.findall(text)]
     words = hashlib.sha256(" ".join(NUMBER.sub("#", text).split()).encode()).hexdigest()[:12]
     weighted = math.fsum(x * (1 + i % 11) for i, x in enumerate(numbers))
-    if path.suffix == ".html":
-        words = "-"  # texts of reports have tests of their own
+    words = words if has_words else "-"
     return f"{text.count(chr(10))} lines {words} {math.fsum(numbers):.9g} {weighted:.9g}"
 
 

@@ -55,6 +55,14 @@ TABLES = {
 }  # fmt: skip
 
 
+SUMS = {
+    "readers in a process of 1 GiB",
+    "kills with --force",
+    "kills of changes",
+    "saved plans",
+}  # one row
+
+
 def mutants(folder: Path = MUTANTS) -> str:
     """A row for each file of counts of mutants."""
     rows = []
@@ -88,6 +96,8 @@ def written(page: str, kept: dict[str, Counts]) -> str:
     for proof, (columns, sign, parts) in TABLES.items():
         cases = kept.get(proof, {})
         rows = together(cases, columns, sign)
+        if proof in SUMS:
+            rows = [[*rows[-1][:-1], ", ".join(dict.fromkeys(c[COMMIT] for c in cases.values()))]]
         if not parts:
             rows = [[row[0], *row[2:]] for row in rows]
         header = ["", *([parts] if parts else []), *columns, "of commit"]

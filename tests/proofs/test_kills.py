@@ -37,10 +37,7 @@ from tests.proofs.counts import note
 from tests.proofs.readers import BY_KIND, INIT, OF_KINDS, array, quiet, store
 from tests.proofs.warm import Warm
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 
 KILLS = int(os.environ.get("TVCS_KILLS", "200"))
 LEFT = ".partial-"

@@ -12,7 +12,7 @@ SOURCES = [
     for ending in ("*.py", "*.md")
     for path in (ROOT / top).rglob(ending)
 ]
-# "decision 12", "decisions 19 and 139", "docs/decisions, 64 and 65"
+# "decision 12", "decisions 19 and 159", "docs/decisions, 64 and 65"
 NAMED = r"(?i)\bdecisions?(?:\]\([^)]*\))?,? ((?:\d+(?:, | and )?)+)"
 
 

@@ -15,6 +15,14 @@ def test_a_topic_has_2500_words_at_most(page):
     assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
+def test_no_table_is_cut_by_an_empty_line(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for before, line, after, below in zip(lines, lines[1:], lines[2:], lines[3:], strict=False):
+        if before.startswith("|") and not line and after.startswith("|"):
+            assert below.startswith(("|--", "| --")), after
+
+
 def test_the_changelog_is_one_page():
     assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 1_500
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tvcs_core.arguments import check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
-from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of
+from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of, towards_zero
 from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.linear import LinearLoss, weights_of
 from tvcs_core.problem import Problem
@@ -87,7 +87,8 @@ class Linear(BaseEstimator):
         if self.fit_intercept and sparse.issparse(X):
             X = X.toarray()
         self._dtype = X.dtype
-        scale = scales_of(X, weights, centred=self.fit_intercept)
+        counted, samples = with_weight(weights, X)
+        scale = scales_of(samples, counted, centred=self.fit_intercept)
         self.scale_ = np.where(scale > 0, scale, 1.0)
         return divided(X, np.where(scale > 0, scale, np.inf))
 
@@ -98,8 +99,7 @@ class Linear(BaseEstimator):
         name = next(iter(losses)) if self.loss is None else self.loss
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
-        if weights is not None and not weights.all():
-            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+        weights, X, y = with_weight(weights, X, y)
         loss: LinearLoss = losses[name](
             X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights
         )
@@ -157,6 +157,9 @@ class Linear(BaseEstimator):
                 f"the coefficient of feature {feature} is beyond the range of {self._dtype}, as "
                 f"its values are at most about {self.scale_[feature]:.1g}; give it in other units"
             )
+        if self.constraint_.bounds is not None:  # the division may have crossed them
+            lower, upper = (towards_zero(bound, self._dtype) for bound in self.constraint_.bounds)
+            self._coef = np.clip(self._coef, lower, upper)
         constants = loss.intercept_at(W)
         self._intercept = constants.astype(self._dtype) if y.ndim == 2 else float(constants[0])
 
@@ -248,6 +251,13 @@ def check_samples(X: Any, y: Any = None, sample_weight: Any = None) -> None:
                 f"{name} has the index of X in another order; bring it into that order, "
                 f"as by {name}.loc[X.index], or pass {name}.to_numpy()"
             )
+
+
+def with_weight(weights: NDArray[np.float64] | None, *arrays: Any) -> tuple[Any, ...]:
+    """Return the positive weights, and of every array the samples that have one."""
+    if weights is None or weights.all():
+        return weights, *arrays
+    return weights[weights > 0], *(array[weights > 0] for array in arrays)
 
 
 def sample_weights(sample_weight: ArrayLike | float | None, n: int) -> NDArray[np.float64] | None:

@@ -21,9 +21,9 @@ from tvcs_core.solvers import Solution
 from tvcs_core.solvers.polish import capacity_of
 
 N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
-# Default ridges, times the mean squared length of the scaled features (the sum of the weights of
-# the samples, if no feature is constant): from no shrinkage to that
-# which suits a signal far below the noise.
+# Default ridges over the mean squared length of the scaled features, which is the sum of the
+# weights if no feature is constant. They range from no shrinkage to that of a signal far below the
+# noise.
 RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Weights fall by e where the squared errors sum to TEMPERATURE variances of the noise more. Any of
 # 4 to 8 does (docs/studies/best-subsets.md); smaller ones are closer to the single best fit.

@@ -17,11 +17,11 @@ ROUNDING = 16  # relative spread that a constant feature may show, in units of t
 def scales_of(X: Any, weights: NDArray[np.float64] | None, *, centred: bool) -> NDArray[np.float64]:
     """Return the standard deviation of every feature; if not `centred`, its root mean square.
 
-    It is 0 for a feature that is constant, which the intercept says already, or 0 throughout.
-    Samples of weight 0 do not count.
+    It is 0 for a feature that is constant, which the intercept says already, or 0 throughout. All
+    weights are positive.
     """
     if weights is not None:
-        X, weights = X[weights > 0], weights[weights > 0] / weights.max()
+        weights = weights / weights.max()
     largest = abs(X).max(axis=0)
     largest = np.asarray(largest.toarray() if sparse.issparse(X) else largest, dtype=np.float64)
     largest = np.where(largest > 0, largest, 1.0).ravel()  # so that no square is out of range
@@ -48,3 +48,10 @@ def scaled_bounds(constraint: TVCS, scale: NDArray[np.float64]) -> TVCS:
     rows = scale.reshape(-1, *[1] * (len(constraint.shape) - 1))
     lower, upper = constraint.bounds
     return replace(constraint, bounds=(lower * rows, upper * rows))
+
+
+def towards_zero(bound: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Return bounds as numbers of another type that are not beyond them."""
+    with np.errstate(over="ignore"):
+        rounded = bound.astype(dtype)
+    return np.where(np.abs(rounded) > np.abs(bound), np.nextafter(rounded, dtype.type(0)), rounded)

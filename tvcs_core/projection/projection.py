@@ -24,7 +24,7 @@ from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.scales import solve_by_scales
-from tvcs_core.projection.small import SmallProjection, project_small
+from tvcs_core.projection.small import project_small
 
 METHODS = ("exact", *relaxations.METHODS)
 
@@ -140,13 +140,13 @@ def _project(V: Any, constraint: TVCS, method: str) -> Projection:
         solved = relaxations.solve(method, row_of, col_of, entries.gains, *constraint.caps)
         return proved(entries, constraint, solved)
     quick = project_small(V, constraint)
-    if not isinstance(quick, SmallProjection):
+    if quick is None:
         entries = enter(V, constraint)
         if entries.V is not V:  # converted: a list, integers or Fortran order
             quick = project_small(entries.V, constraint)
-    if isinstance(quick, SmallProjection):
+    if quick is not None:
         return Projection(*quick, constraint)
-    return proved(entries, constraint, quick or solve_by_scales(entries, constraint))
+    return proved(entries, constraint, solve_by_scales(entries, constraint))
 
 
 def project_many(

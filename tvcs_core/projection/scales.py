@@ -17,34 +17,24 @@ from numpy.typing import NDArray
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
 from tvcs_core.projection.exact import PricedSupport, grid_steps_for, solve_dense, solve_edges
-from tvcs_core.projection.kernels.gains import VANISHING_STEPS
+from tvcs_core.projection.kernels.gains import VANISHING_STEPS, small_share
 from tvcs_core.projection.kernels.records import Counts, Floats, Ints
 
-# Grid steps below which a gain is small: above it, gains that differ by a millionth are distinct.
-# In large tables, where a second projection takes time, gains that differ by a hundredth.
-MIN_STEPS, MIN_STEPS_LARGE = 2.0**20, 2.0**8
-LARGE_ENTRIES = 22_500  # as in docs/method.md
 MIN_LISTED = 4  # 1 / the share of a table's entries below which they are projected as a list
 CHUNK = 100_000  # entries whose sizes are computed at once
 
 
-def solve_by_scales(
-    entries: Entries, constraint: TVCS, first: PricedSupport | None = None
-) -> PricedSupport:
-    """Return the best support of the entries, and the prices of the larger gains.
-
-    `first` is the best support on the first grid, if it is known. It is returned itself if it
-    leaves no room for smaller gains.
-    """
+def solve_by_scales(entries: Entries, constraint: TVCS) -> PricedSupport:
+    """Return the best support of the entries, and the prices of the larger gains."""
     groups, caps, gains = _Groups.of(entries, constraint), Counts(*constraint.caps), entries.gains
-    found, mask = first, np.zeros(gains.shape, bool)
+    first, mask = None, np.zeros(gains.shape, bool)
     while True:
         vanishing, limit = _limits(gains, entries.squared, groups, caps)
         left = gains
-        if vanishing and found is None:
+        if vanishing:
             is_out = (np.abs(gains) < vanishing) & groups.have_room(caps)
             left = np.where(is_out, 0.0, gains)
-        found = found or groups.solve(left, caps, entries.squared, is_first=first is None)
+        found = groups.solve(left, caps, entries.squared, is_first=first is None)
         first = first or found
         small = _small_left(gains, limit, groups, caps, found.mask)
         if small is None:
@@ -53,7 +43,7 @@ def solve_by_scales(
         mask |= kept
         caps = groups.left(caps, kept)
         gains = np.where(small & groups.have_room(caps), np.abs(gains), 0.0)
-        gains, found = np.ldexp(gains, -math.frexp(float(gains.max()))[1]), None
+        gains = np.ldexp(gains, -math.frexp(float(gains.max()))[1])
 
 
 class _Groups(NamedTuple):
@@ -133,8 +123,7 @@ def _limits(gains: Floats, squared: bool, groups: _Groups, caps: Counts) -> tupl
     flat = gains.reshape(-1)
     largest = max(float(flat.max(initial=0.0)), -float(flat.min(initial=0.0)))
     grid_steps = grid_steps_for(min(caps.rows.size, caps.cols.size))
-    small_steps = MIN_STEPS if gains.size <= LARGE_ENTRIES else MIN_STEPS_LARGE
-    shares = VANISHING_STEPS / grid_steps, small_steps / grid_steps
+    shares = VANISHING_STEPS / grid_steps, small_share(gains.size, grid_steps)
     vanishing, small = (largest * (math.sqrt(x) if squared else x) for x in shares)
     if not _has_smaller(flat, small):
         return 0.0, 0.0

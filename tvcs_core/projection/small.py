@@ -19,7 +19,6 @@ from tvcs_core.projection.exact import (
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
 from tvcs_core.projection.kernels.few.solve import has_few_lines
-from tvcs_core.projection.scales import solve_by_scales
 
 # Entries up to which one call is no slower than the general way, with unit caps or few lines
 # (measured by `python -m benchmarks.speed.families`).
@@ -39,11 +38,10 @@ class SmallProjection(NamedTuple):
     values: NDArray[np.float64]
 
 
-def project_small(V: Any, constraint: TVCS) -> SmallProjection | PricedSupport | None:
+def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     """Project a small float64 array onto plain caps; return None if it is anything else.
 
-    If small values need a projection of their own (`scales`), returns their joint support. The
-    general way gives the same support; its prices are equal too, bit by bit, for tables that it
+    The general way gives the same support; its prices are equal too, bit by bit, for tables that it
     also treats as small and for unit caps up to some 70,000 entries.
     """
     if type(V) is not np.ndarray or V.size > MAX_SINGLE_CALL or V.shape != constraint.shape:
@@ -59,17 +57,13 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | PricedSupport |
     mask, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
     steps = grid_steps_for(min(V.shape))
-    price, objective, gap, hidden, has_small = call(
+    price, objective, gap, hidden = call(
         writeable(V), row_caps, col_caps, total, steps, mask, matrix, u, w
     )
     if objective < 0.0:
         return None
-    solved = PricedSupport(mask, u, w, price, {})
-    if has_small:
-        by_scales = solve_by_scales(enter(V, constraint), constraint, solved)
-        if by_scales is not solved:
-            return by_scales
     if gap < 0.0:
+        solved = PricedSupport(mask, u, w, price, {})
         objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
         gap = math.nextafter(gap + hidden, math.inf)

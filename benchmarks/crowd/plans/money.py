@@ -24,9 +24,9 @@ import numpy as np
 from benchmarks.crowd.cases import plan_of
 from benchmarks.crowd.plans.table_of_plans import options, show
 from crowd_tvcs import Assignment, Plan, Quality, assign, simulate
-from crowd_tvcs.methods import METHODS
 
-HEADS = ("family", "ratio", "plan", "method", "err", "gap / err", "seconds", "beside free")
+KINDS = ("free", "money", "groups", "both")
+HEADS = ("family", "ratio", f"err: {', '.join(KINDS)}", "gap / err", "seconds")
 RATIOS = (0.01, 0.02, 0.03)
 LEVELS = (1.0, 1.5, 2.0, 3.0)  # of costs, by quality
 MATES = 3
@@ -79,26 +79,22 @@ def rows(args: argparse.Namespace) -> Iterator[tuple[str, ...]]:
 def compared(
     family: str, ratio: float, plans: dict[str, Plan], args: argparse.Namespace
 ) -> Iterator[tuple[str, ...]]:
-    runs: dict[tuple[str, str], list[tuple[float, Assignment]]] = {}
+    runs: dict[str, list[tuple[float, Assignment]]] = {kind: [] for kind in KINDS}
     for _ in range(args.repeats):
-        for name, plan in plans.items():
-            for method in args.methods:
-                if METHODS[method].honours.issuperset(plan.demands):
-                    run = timed(plan, method, args.time_limit)
-                    runs.setdefault((name, method), []).append(run)
-    for (name, method), done in runs.items():
-        seconds, found = statistics.median(s for s, _ in done), done[0][1]
-        beside = statistics.median(s for s, _ in runs["free", method])
+        for kind in KINDS:
+            runs[kind].append(timed(plans[kind], "best", args.time_limit))
+    errors, gaps, seconds = [], [], []
+    for done in runs.values():
+        found = done[0][1]
         err = 1.0 - found.expected_accuracy
-        gap = "" if found.gap is None else f"{found.gap / err:.3%}"
-        yield (
-            *(family, f"{ratio:g}", name, method, f"{err:.6f}", gap),
-            *(f"{seconds:.2f}", f"{seconds / beside:.2f}"),
-        )
+        errors.append(f"{err:.6f}")
+        gaps.append("none" if found.gap is None else f"{found.gap / err:.3%}")
+        seconds.append(f"{statistics.median(s for s, _ in done):.2f}")
+    yield family, f"{ratio:g}", ", ".join(errors), ", ".join(gaps), ", ".join(seconds)
 
 
 def main() -> None:
-    parser = options(__doc__, ratios=RATIOS, methods=["best"])
+    parser = options(__doc__, ratios=RATIOS)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     turns = f"median of {args.repeats} runs in turns" if args.repeats > 1 else "one run of each"

@@ -33,7 +33,7 @@ from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.search import column_generation, deadline, initial, relaxation, search
 from crowd_tvcs.search.all_sets import fits
 
-# Left out and gone: branch and bound broken off early at first (decision 295).
+# Left out and gone: branch and bound broken off early at first (decision 211).
 Patch = tuple[Any, str, Any]
 RECORDED = (("adult", False), ("dog", True), ("rte", False), ("web", True))
 FIRST_SEED = 1_131_042  # of this study alone

@@ -14,7 +14,7 @@ PAGE = DOCS / "studies" / "crowd-plans.md"
 
 
 def options(
-    doc: str, *, ratios: Sequence[float], methods: Sequence[str]
+    doc: str, *, ratios: Sequence[float], methods: Sequence[str] = ()
 ) -> argparse.ArgumentParser:
     """Make the parser of such a study, with these ratios and methods where none are named."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
@@ -22,7 +22,8 @@ def options(
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     parser.add_argument("--ratios", nargs="+", type=float, default=ratios)
-    parser.add_argument("--methods", nargs="+", default=methods, choices=list(METHODS))
+    if methods:
+        parser.add_argument("--methods", nargs="+", default=methods, choices=list(METHODS))
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--write-docs", action="store_true", help=f"write {PAGE.name} as well")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -51,12 +50,6 @@ _UNIT = re.compile(
 _TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
 _MEAN = re.compile(r"(row[_. ]?)?(means?|averages?|avg)", re.IGNORECASE)
 _FORMS_OF_MEANS = ("{}", "{}_mean", "{}.mean", "{} mean", "mean_{}", "mean.{}", "mean {}")
-_COPY = re.compile(
-    r"(.+?)[\W_]+((?:biol?|tech)?[\W_]*(?:r|rep|repl|replicate|s|series|exp|run|donor)?[\W_]?[0-9]|[A-D])",
-    re.IGNORECASE,
-)  # a gene in one of some replicates
-THOUSAND = 1000.0
-FEWEST_COPIED = 3  # genes, of which none but replicates are numbered alike
 FEWEST_SPREADS = 2  # one pair of names may be two genes
 _COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
 
@@ -183,84 +176,6 @@ def _counts(columns: Names, values: Values) -> Flags:
     if len(values) >= FEWEST_SAMPLES:
         is_one[:2] = [_is_count(column) for column in values.T[:2]]
     return is_one & columns.is_free
-
-
-def warn_of_names(path: str, genes: Sequence[str]) -> None:
-    """Warn of names that a spreadsheet made dates of, and of two that differ in case alone."""
-    if dates := [gene for gene in genes if known.DATE.fullmatch(gene)]:
-        warn_user(
-            f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
-            f"{joined(dates)}"
-        )
-    n_of = Counter(gene.lower() for gene in genes)
-    again = (re.fullmatch(r"(.+)\.[1-9]", gene) for gene in genes)
-    if copies := [one[0] for one in again if one is not None and one[1].lower() in n_of]:
-        warn_user(
-            f"{path}: {plural(len(copies), 'gene name looks', 'gene names look')} like a repeat "
-            f"that R or pandas numbered ({joined(copies)}), and each counts as a gene of its own"
-        )
-    _warn_of_copies(path, genes)
-    if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
-        warn_user(
-            f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
-            f"different genes: {joined(twice)}"
-        )
-
-
-def _warn_of_copies(path: str, genes: Sequence[str]) -> None:
-    """Warn where all names are those of a few genes, each with the same ends, as of replicates."""
-    parts = [_COPY.fullmatch(gene) for gene in genes]
-    pairs = [(one[1], one[2]) for one in parts if one is not None]
-    stems, ends = ({pair[k] for pair in pairs} for k in (0, 1))
-    is_crossed = len(pairs) == len(genes) == len(stems) * len(ends)
-    if is_crossed and len(stems) >= FEWEST_COPIED and len(ends) > 1:
-        warn_user(
-            f"{path}: all names of genes are those of {len(stems)} genes with "
-            f"{joined(sorted(ends))} behind, as of replicates side by side, and count as different "
-            "genes: if they are replicates, put these below each other, with a column replicate"
-        )
-
-
-def warn_of_thousands(path: str, values: Values) -> None:
-    """Warn of whole numbers below 1000 beside others with three decimals, as 523 and 1.204 are.
-
-    A spreadsheet in German writes thousands so. Rounded levels have whole numbers by chance alone.
-    """
-    values = np.nan_to_num(values[:MOST_LOOKED_AT])
-    is_whole = values == np.rint(values)
-    parts, below = values[~is_whole], values[is_whole].max(initial=0)
-    thousandths = np.rint(1000 * parts)
-    if not np.allclose(thousandths, 1000 * parts, rtol=0, atol=1e-6):
-        return
-    are_thousands = (thousandths % 10 != 0).sum() > parts.size / 2 and parts.min(initial=1) >= 1
-    are_beside = (is_whole.any(axis=0) & ~is_whole.all(axis=0)).any()  # in one column
-    if are_thousands and are_beside and parts.max(initial=0) < below < THOUSAND:
-        warn_user(
-            f"{path}: whole numbers up to {below:g} stand beside numbers with "
-            f"three decimals, such as {parts[0]:g}: if the point separates thousands, "
-            "write them without it"
-        )
-
-
-def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
-    """Warn of genes that have the numbers of another, of which half or more differ."""
-    if len(values) < FEWEST_SAMPLES:
-        return
-    first: dict[bytes, int] = {}
-    pairs = [
-        (genes[j], genes[i])
-        for j, start in enumerate(np.ascontiguousarray(values[:MOST_LOOKED_AT].T) + 0.0)
-        if (i := first.setdefault(sha256(start.tobytes()).digest(), j)) != j
-        and 2 * np.unique(start).size >= start.size
-        and np.array_equal(values[:, i], values[:, j], equal_nan=True)
-    ]
-    if pairs:
-        shown = joined((f"{one} is {other}" for one, other in pairs), str)
-        gone = option_words({"ignore": pairs[0][0]})
-        warn_user(
-            f"{path}: the same numbers stand there under two names ({shown}), and an edge between "
-            f"the two says nothing: {gone} leaves one out"
-        )
 
 
 def refuse_times(columns: Names, values: Values) -> None:

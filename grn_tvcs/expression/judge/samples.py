@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import hold_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.user_warnings import warn_user
@@ -25,9 +22,6 @@ FEWEST_SAMPLES = 4
 ALIKE, UNLIKE = 0.8, 0.3
 OTHER_SIZE = 4.0  # times the median of every other column, or a part of it
 MOST_LOOKED_AT = 2000  # genes
-# A sample lies as near to the mean of the others, in standard deviations, in 2 of 100 genes.
-ROUNDED, IN_MOST = 0.02, 0.95
-FEWEST_DIFFERENT = 10  # genes, below which samples are the same, or 0, by chance
 
 
 def samples_by_name(columns: Names) -> NDArray[np.bool_]:
@@ -137,62 +131,4 @@ def refuse_relations(path: str, values: NDArray[np.float64]) -> None:
             f"must hold levels, but its {n} rows and columns are a symmetric matrix, as "
             "correlations, distances and edges are: give the table it was made from",
             path=path,
-        )
-
-
-def warn_of_times(path: str, names: Sequence[str], *, of_obs: bool) -> None:
-    """Warn where all samples are in steady state, and their names hold times."""
-    if hold_times(names):
-        remedy = "a column Time and a column replicate, or "
-        remedy += f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate"
-        if of_obs:  # of an AnnData, which has no sheet beside it
-            remedy = "columns time and replicate of obs"
-        warn_user(
-            f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
-            "samples are taken as in steady state; to have series, give times and replicates: "
-            f"{remedy}"
-        )
-
-
-def _summaries(values: NDArray[np.float64]) -> dict[int, str]:
-    """Return the samples that are the sum or the mean of all others, as rounded numbers are."""
-    found: dict[int, str] = {}
-    n = len(values)
-    if n < FEWEST_SAMPLES:
-        return found
-    total, spread = values.sum(axis=0), values.std(axis=0)
-    varies = spread > 0
-    for i, row in enumerate(values) if varies.any() else ():
-        others = total - row
-        for what, expected in (("sum", others), ("mean", others / (n - 1))):
-            is_near = np.abs(row - expected) <= ROUNDED * spread
-            if is_near[varies].mean() >= IN_MOST:
-                found[i] = what
-    return found
-
-
-def warn_of_samples(path: str, values: NDArray[np.float64]) -> None:
-    """Warn of samples that are 0 in every gene, sums or means of all others, or there twice."""
-    if not len(values) or values.shape[1] < FEWEST_DIFFERENT:
-        return
-    is_zero = ~values.any(axis=1) & bool((values >= 0).all())  # a ratio to the start is 0 there
-    if is_zero.any() and not is_zero.all():
-        places = [str(i + 1) for i in np.flatnonzero(is_zero)]
-        warn_user(
-            f"{path}: {len(places)} of {len(values)} samples are 0 in every gene, as failed ones "
-            f"are, and are used all the same (sample {joined(places)}): remove those that failed"
-        )
-    for i, what in _summaries(values).items():
-        warn_user(
-            f"{path}: sample {i + 1} is the {what} of all others, and is used all the same: if it "
-            "summarises them, remove it"
-        )
-    # A digest of each sample: to sort the samples would take three copies of the table.
-    digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]
-    n_same = len(digests) - len(set(digests))
-    if n_same:
-        were = "sample is" if n_same == 1 else "samples are"
-        warn_user(
-            f"{path}: {n_same} {were} the same as another in every gene: one measurement is there "
-            "twice, and counts twice"
         )

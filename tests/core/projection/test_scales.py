@@ -10,7 +10,8 @@ from tests.core.projection.test_range import best_by_fractions, exact_gains
 from tvcs_core import TVCS, project, project_blocks
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.exact import solve_dense
-from tvcs_core.projection.scales import MIN_STEPS, solve_by_scales
+from tvcs_core.projection.kernels.gains import MIN_STEPS
+from tvcs_core.projection.scales import solve_by_scales
 
 SCALES = [(0, 10), (10, 20), (20, 28), (24, 60), (60, 400), (400, 480)]
 
@@ -111,6 +112,19 @@ def test_gains_that_round_to_0_decide_no_ties(shape, rng):
         constraint = TVCS.matrix(shape, row_caps=caps[0], col_caps=caps[1])
         listed = project(sparse.csr_array(V), constraint).support.toarray()
         assert np.array_equal(project(V, constraint).support, listed)
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (20, 20), (3, 60), (40, 55)])
+@pytest.mark.parametrize("is_assigned", [False, True])
+def test_the_scales_of_a_small_table_in_one_call_and_one_by_one(shape, is_assigned, rng):
+    n, m = shape
+    for _ in range(40):
+        V = rng.integers(-9, 10, shape) * np.exp(rng.choice([4, 12]) * rng.normal(size=(n, 1)))
+        caps = (1, 1) if is_assigned else (rng.integers(1, m, n), rng.integers(1, n, m))
+        total = None if is_assigned or rng.random() < 0.5 else int(rng.integers(1, n * m // 2))
+        constraint = TVCS.matrix(shape, row_caps=caps[0], col_caps=caps[1], total=total)
+        expected = solve_by_scales(enter(V, constraint), constraint)
+        assert np.array_equal(project(V, constraint).support, expected.mask)
 
 
 def test_gains_that_round_to_0_are_no_ties(rng):

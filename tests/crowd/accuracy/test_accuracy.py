@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_tvcs import (
-    accuracy_bounds,
-    expected_accuracy,
-    gains,
-    sampled_accuracy,
-    smooth_accuracy,
-)
+from crowd_tvcs import accuracy_bounds, expected_accuracy, gains, sampled_accuracy, smooth_accuracy
 
 NASTY = [0.0, 1e-12, 0.1, 0.3, 0.5, 0.5 + 1e-15, 0.7, 0.7, 0.9, 1.0 - 1e-12, 1.0]
 EXACT = {"abs": 1e-12, "rel": 0}
@@ -186,10 +180,7 @@ def test_the_sampled_accuracy_lies_within_its_error():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ([[0.5, 1.2]], [[True, True]]),
-            r"must be in \[0, 1\], but quality\[0, 1\] is 1.2",
-        ),
+        (([[0.5, 1.2]], [[True, True]]), r"must be in \[0, 1\], but quality\[0, 1\] is 1.2"),
         (([[0.5, np.nan]], [[True, True]]), r"quality\[0, 1\] is nan"),
         (([[0.5]], [[1]]), "assignment must be booleans"),
         (([[0.5]], [[True, True]]), "assignment must have the shape of quality"),

@@ -14,11 +14,7 @@ from crowd_tvcs.answer_kinds import davidson
 from crowd_tvcs.answer_kinds.comparisons import Comparisons, read_comparisons
 from crowd_tvcs.answer_kinds.davidson import fit_davidson
 from crowd_tvcs.answer_kinds.next_pairs import expected_information, next_pairs
-from crowd_tvcs.answer_kinds.ranking import (
-    pair_differences,
-    rank_items,
-    typical_chances,
-)
+from crowd_tvcs.answer_kinds.ranking import pair_differences, rank_items, typical_chances
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.streams import stream

@@ -52,6 +52,7 @@ def test_labels_that_are_integers_are_sorted_by_value():
         ({"workers": ("",)}, "workers must be names, but workers\\[0\\] is ''"),
         ({"classes": ("x",), "label_of": [0, 0]}, "classes must be at least two"),
         ({"label_of": [0, 2]}, "label_of must be in 0 to 1, found 2"),
+        ({"label_of": [0, -1]}, "label_of must be in 0 to 1, found -1"),
         ({"label_of": [0.0, 1.0]}, "label_of must be integers, found float64"),
         ({"label_of": [0]}, "label_of must have shape \\(2,\\)"),
         ({"task_of": [0, 0]}, "worker 'a' answered task 't' more often"),
@@ -119,19 +120,11 @@ def test_names_stay_as_they_are_there_and_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "task,worker\nt,a\n",
-            r"a.csv:1: must have one column 'label' \(or output, answer\), found task, worker; "
-            "name one column label$",
-        ),
-        (
-            "task,item,worker,label\nt,t,a,1\n",
-            r"a.csv:1: must have one column 'task' \(or item\), found task, item; keep one of the",
-        ),
         ("task,worker,label\n", r"must have a row below the header"),
-        ("task,worker,label\nt,a,1\nt,b,\n", r"a.csv:3, column 'label': must be a name"),
-        ("task,worker,label\nt,a,1\nt,b,1\n", r"at least two different labels, found only '1'"),
-        ("task,worker,label\nt,a,1\nt,b,0\nt,a,0\n", r"a.csv:4: .*'t' in line 2 already"),
+        (
+            "task,worker,label\nt,a,1\nt,b,1\n",
+            r"column '?label'?: must have at least two different labels, found only '1'",
+        ),
         ("task,worker,label\nt,a\n", r"a.csv:2: must have 3 cells"),
     ],
 )
@@ -148,13 +141,10 @@ def test_a_label_outside_the_classes_is_refused(tmp_path):
         read_gold(write(tmp_path / "g.csv", "task,label\nt,2\n"), classes=["0", "1"])
 
 
-def test_gold_may_repeat_itself_but_not_contradict_itself(tmp_path):
+def test_gold_may_repeat_itself(tmp_path):
     gold = read_gold(write(tmp_path / "g.csv", "item,truth\n007,1\nNA,0\n007,1\n"))
     assert gold.labels == {"007": "1", "NA": "0"}
     assert "'item' for task, 'truth' for label, 2 gold tasks" in gold.layout
-    path = write(tmp_path / "b.csv", "task,label\nt,1\nu,0\nt,0\n")
-    with pytest.raises(DataError, match=r"b.csv:4, column 'label': .* '0' here and '1' in line 2"):
-        read_gold(path)
 
 
 def test_gold_counts_the_classes_of_the_answers():

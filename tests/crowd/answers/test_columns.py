@@ -20,7 +20,6 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.gold import Gold
-from crowd_tvcs.answers.names import check_codes
 from crowd_tvcs.answers.quality import read_qualities
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.rows import (
@@ -182,17 +181,6 @@ def test_what_is_called_like_its_column_is_taken(table, name):
         READERS[name][0](table)
 
 
-@pytest.mark.parametrize("name", ["answers", "campaign answers"])
-def test_a_pair_that_is_answered_twice_is_reported_in_the_same_words(table, name):
-    lines = table.read_text().splitlines()
-    table.write_text("\n".join([*lines, lines[1]]) + "\n")
-    expected = (
-        "every pair must be answered once, but worker 'ann' answered task 't1' in line 2 already"
-    )
-    with pytest.raises(DataError, match=expected):
-        READERS[name][0](table)
-
-
 def test_a_price_out_of_range_and_a_stranger_are_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("worker,price\nann,0\nbob,0.0000001\ncid,1000000\ndan,0.5\n")
@@ -219,14 +207,8 @@ def test_numbers_below_0_are_refused_and_so_are_other_columns(tmp_path):
         DataError, match=r"csv:2, column 'price': must be a probability in \[0, 1\]"
     ):
         read_probability(table, 1, 1)
-    with pytest.raises(DataError, match="must have the columns price, worker"):
+    with pytest.raises(DataError, match=r"t\.csv:1: must have the columns price, worker"):
         open_exactly(path, "price", "worker")
-
-
-def test_a_table_of_other_columns_than_a_command_writes_is_refused_at_its_first_line(tmp_path):
-    (tmp_path / "t.csv").write_text("worker,label\nann,1\n")
-    with pytest.raises(DataError, match=r"t\.csv:1: must have the columns worker, task"):
-        open_exactly(tmp_path / "t.csv", "worker", "task")
 
 
 def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
@@ -237,40 +219,12 @@ def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
     assert found == {"ann": {"max_tasks": 2, "p": 0.5}, "bob": {"p": 1.0}}
 
 
-@pytest.mark.parametrize(
-    ("cell", "read", "expected"),
-    [
-        ("99999999999999999999", read_count, "must be at most"),
-        ("1.5", read_probability, r"a probability in \[0, 1\], found '1\.5'"),
-    ],
-)
-def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, expected):
-    (tmp_path / "w.csv").write_text(f"worker,x\nann,{cell}\n")
-    with pytest.raises(DataError, match=expected):
-        rows_of(open_table(tmp_path / "w.csv"), WORKER, {"x": read})
-
-
 def test_nobody_works_for_nothing_where_another_has_a_cost(tmp_path):
     rows = {"ann": {"cost": 1.0}, "bob": {}}
     check_costs(tmp_path, rows, ["ann"])
+    check_costs(tmp_path, {"ann": {"max_tasks": 2}}, ["ann"])
     with pytest.raises(DataError, match="every worker must have a cost, found none for 'bob'"):
         check_costs(tmp_path, rows, ["ann", "bob"])
-
-
-def test_codes_count_from_0(tmp_path):
-    with pytest.raises(ValueError, match="x must be in 0 to 0, found -1"):
-        check_codes("x", [-1], ("a",), 1)
-
-
-def test_a_pair_that_is_answered_twice_is_named():
-    with pytest.raises(ValueError, match="worker 'bob' answered task 't2' more often"):
-        Answers(["t1", "t2", "t3"], ["ann", "bob"], ["0", "1"], [1, 0, 1], [1, 0, 1], [0, 0, 1])
-
-
-def test_one_label_alone_is_refused_by_its_column(tmp_path):
-    (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,1\nt2,ann,1\n")
-    with pytest.raises(DataError, match=r"column '?label'?: must have at least two different"):
-        read_answers(tmp_path / "a.csv")
 
 
 def test_answers_take_the_classes_that_gold_alone_has():
@@ -285,10 +239,6 @@ def test_minutes_are_what_a_worker_costs_where_they_are_given(tmp_path):
     path.write_text("worker,minutes,max_tasks\nann,3,2\nbob,,1\n")
     rows = read_worker_rows(path, None)
     assert rows == {"ann": {"cost": 3.0, "max_tasks": 2}, "bob": {"max_tasks": 1}}
-
-
-def test_where_nobody_has_a_cost_none_is_asked_for(tmp_path):
-    check_costs(tmp_path / "w.csv", {"ann": {"max_tasks": 2}}, ["ann"])
 
 
 def test_a_cap_has_nine_digits_at_most(tmp_path):
@@ -345,7 +295,7 @@ def test_a_probability_may_be_in_per_cent(tmp_path, cell, value):
     assert rows_of(open_table(path), TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
 
 
-@pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%"])
+@pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%", "1.5"])
 def test_what_is_no_share_of_a_hundred_is_refused(tmp_path, cell):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")

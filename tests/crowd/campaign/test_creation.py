@@ -10,7 +10,6 @@ from crowd_tvcs.campaign.entries import AnswerRecord, check_different
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import check_range, classes_of, count_of, prior_of_classes
 from crowd_tvcs.campaign.store.schema import UNLIMITED
-from tvcs_core import DataError
 
 
 def rows(campaign, table, names):
@@ -223,15 +222,6 @@ def test_an_answer_at_the_first_moment_of_1970_has_no_time(begin):
     campaign.submit("ann", task, "1", now=0.0)
     assert campaign.state().answers.when is None
     assert check_different("task", ["b", "a"]) == ["a", "b"]
-
-
-def test_a_store_that_is_no_store_is_closed_again(begin, tmp_path):
-    place = begin().store.place
-    with Campaign(place) as campaign:
-        assert len(campaign.state().tasks) == 3
-    with pytest.raises(DataError, match="there is no such store; crowd-tvcs campaign init makes"):
-        Campaign(tmp_path / "none.db")
-    assert not (tmp_path / "none.db").exists()
 
 
 @pytest.mark.parametrize("wrong", [2.5, object(), True, [3.5]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, rounds, summary, task_statuses
+from crowd_tvcs.campaign import Campaign, StoreError, Task, rounds, summary, task_statuses
 from crowd_tvcs.skills.posterior import posterior
 
 
@@ -150,15 +150,6 @@ def test_the_order_of_names_and_answers_changes_no_plan(tmp_path, crowd, rng):
     assert pairs[0] == pairs[1]
 
 
-def test_no_label_is_bought_that_adds_nothing(begin):
-    """A second worker of equal quality can never overrule the first."""
-    names = ["ann", "bob"]
-    campaign = begin(workers=names, tasks=["t1"], qualities=dict.fromkeys(names, 0.8))
-    found = campaign.plan(method="greedy")
-    assert (len(found.pairs), found.left_out) == (1, 1)
-    assert campaign.plan(method="greedy").pairs == []
-
-
 def test_a_least_gain_leaves_the_doubtful_tasks_only(campaign, crowd):
     first = campaign.plan(labels=20)
     campaign.add_answers(recorded(crowd, first.pairs))
@@ -178,18 +169,6 @@ def test_minimums_are_met_by_the_plan(begin):
     )
     found = campaign.plan(method="best")
     assert sorted(w for w, t in found.pairs if t == "t1") == ["ann", "bob", "cy"]
-
-
-def test_a_round_that_is_given_up_frees_its_slots(campaign, crowd):
-    found = campaign.plan(labels=20)
-    campaign.add_answers(recorded(crowd, found.pairs[:5]))
-    assert campaign.release(1) == len(found.pairs) - 5
-    assert campaign.state().settings.slots == 5
-    assert campaign.pending_pairs() == []
-    result = campaign.add_answers(recorded(crowd, found.pairs[5:6]))
-    assert result["late"] == 1
-    again = campaign.plan(labels=10)
-    assert not set(again.pairs) & set(found.pairs[:6])
 
 
 def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, monkeypatch):
@@ -269,37 +248,6 @@ def test_rounds_of_three_classes_follow_the_answers(begin, rng):
     assert np.mean([k == truth[t] for k, t in zip(best, state.quality.tasks, strict=True)]) > 0.8
 
 
-def test_stop_says_which_tasks_are_worth_a_label(begin):
-    names = {f"w{i}": 0.7 for i in range(6)}
-    tasks = [Task("doubt", prior=0.5), Task("sure", prior=0.999999)]
-    campaign = begin(workers=names, tasks=tasks, qualities=names, model="independent")
-    doubt, sure = campaign.review_tasks(min_gain=0.001)
-    assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")
-    assert doubt.gain == pytest.approx(0.2)
-    assert (doubt.stops, sure.stops) == (False, True)
-    campaign.review_tasks(min_gain=0.001, close=True)
-    for name in names:
-        task = campaign.next(name).task
-        if task:
-            campaign.submit(name, task, "1")
-    assert {t for t, _, _ in campaign.state().answers.rows()} == {"doubt"}
-    assert {t for _, t in campaign.plan(method="fast").pairs} <= {"doubt"}
-    assert campaign.reopen() == 1
-    assert campaign.next("w0").task == "sure"
-
-
-def test_stop_weighs_the_cost_of_a_label_against_its_worth(begin):
-    workers = [Worker("dear", cost=1.0), Worker("cheap", cost=0.01)]
-    campaign = begin(workers=workers, tasks=["t1"], qualities={"dear": 0.9, "cheap": 0.6})
-    assert campaign.review_tasks(value=0.05)[0].verdict == "not worth it"
-    assert (
-        campaign.review_tasks(value=0.2)[0].verdict == "worth a label"
-    )  # .1 x .2 pays the cheap one
-    campaign.submit("cheap", campaign.next("cheap").task, "1")
-    assert campaign.review_tasks(value=0.2)[0].verdict == "not worth it"
-    assert campaign.review_tasks(value=5.0)[0].verdict == "worth a label"
-
-
 def test_adding_touches_nothing_that_was_issued(campaign, crowd):
     found = campaign.plan(labels=20)
     before = campaign.pending_pairs()
@@ -317,17 +265,6 @@ def test_adding_touches_nothing_that_was_issued(campaign, crowd):
     assert not set(later.pairs) & set(found.pairs)
 
 
-def test_gold_answers_that_come_later_make_the_qualities_better(campaign, crowd):
-    campaign.add(workers=["newcomer"])
-    before = {w.name: w.quality for w in campaign.state().workers}
-    truth = dict(zip(crowd.gold, map(str, crowd.gold_labels.tolist()), strict=True))
-    result = campaign.add_answers([(task, "newcomer", label) for task, label in truth.items()])
-    assert result["gold"] == 12
-    after = {w.name: w.quality for w in campaign.state().workers}
-    assert after["newcomer"] > before["newcomer"]
-    assert campaign.state().settings.answers == 0  # gold answers are no labels bought
-
-
 def test_a_quality_per_pair_allows_only_what_it_lists(begin):
     quality = Quality(
         [[0.9, 0.8], [0.7, 0.6]],
@@ -339,10 +276,6 @@ def test_a_quality_per_pair_allows_only_what_it_lists(begin):
     assert ("ann", "t2") not in campaign.plan(method="fast").pairs
     campaign.add(tasks=["t3"], qualities=Quality([[0.95]], ["ann"], ["t3"]))
     assert campaign.plan(method="fast").pairs == [("ann", "t3")]
-    with pytest.raises(ValueError, match="quality of a pair that the campaign has already"):
-        campaign.add(qualities=Quality([[0.5]], ["ann"], ["t3"]))
-    with pytest.raises(ValueError, match="this campaign has a quality for every pair"):
-        campaign.add(qualities={"ann": 0.5})
 
 
 def test_rounds_of_answers_beat_one_of_the_same_size(tmp_path):

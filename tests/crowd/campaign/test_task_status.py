@@ -210,14 +210,6 @@ def test_a_round_plans_a_task_that_next_would_hand_out(begin):
     assert least_of_round(after_one(0.01, **INDEPENDENT).state(), None) == 0.01
 
 
-def test_the_pay_of_one_worker_is_shown(begin):
-    campaign = begin(workers=[Worker("ann", cost=0.5), "bob", "cy"], **INDEPENDENT)
-    campaign.submit("ann", campaign.next("ann").task, "1")
-    campaign.submit("bob", campaign.next("bob").task, "1")
-    found = summary(campaign.state(), task_statuses(campaign.state()))
-    assert (found["spent"], found["committed"]) == (0.5, 0.5)
-
-
 def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
     tasks = [Task("t1", max_workers=1), Task("t2"), Task("t3", prior=0.9), "t4", Task("t5")]
     campaign = begin(tasks=tasks, budget=9, **INDEPENDENT)

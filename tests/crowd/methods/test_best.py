@@ -1,7 +1,5 @@
 """`best` against trying every assignment, and the bound against its own definition."""
 
-import json
-
 import pytest
 
 from crowd_tvcs import METHODS, Plan, assign
@@ -19,13 +17,6 @@ def test_best_is_certified_and_never_worse_than_any_other_method(family, ratio):
     assert found.gap <= 0.01 * (1 - found.expected_accuracy)
     for method in METHODS:
         assert assign(plan, method, rng=0).expected_accuracy <= found.expected_accuracy + 1e-12
-
-
-def test_the_same_seed_gives_the_same_bytes():
-    plan = Plan(simulate(15, 80, rng=3).quality, max_tasks_per_worker=12, budget=150)
-    first, again = (assign(plan, "best", rng=5) for _ in range(2))
-    assert json.dumps(first.summary()) == json.dumps(again.summary())
-    assert first.price_rows() == again.price_rows()
 
 
 def test_without_caps_the_bound_is_reached():

@@ -16,12 +16,7 @@ def random_plan(seed):
     n, m = rng.integers(1, 9), rng.integers(1, 12)
     allowed = None if seed % 3 else rng.random((n, m)) < 0.6
     quality = drawn(n, m, seed, 0.0, 1.0, allowed)
-    kinds = [
-        None,
-        0,
-        int(rng.integers(0, 4)),
-        10**6,
-    ]
+    kinds = [None, 0, int(rng.integers(0, 4)), 10**6]
     per_task = [*kinds, rng.integers(0, n + 3, m)][rng.integers(5)]
     per_worker = [*kinds, rng.integers(0, m + 3, n)][rng.integers(5)]
     budget = [None, 0, int(rng.integers(0, n * m + 5)), int(rng.integers(0, 6))][rng.integers(4)]
@@ -188,11 +183,7 @@ def test_assign_names_the_argument_it_refuses(arguments, message):
 def test_binding_tells_full_tasks_full_workers_and_a_spent_budget():
     quality = drawn(3, 4)
     found = assign(Plan(quality, max_workers_per_task=1, budget=4), "qlp")
-    assert found.binding() == {
-        "max_workers_per_task": 4,
-        "max_tasks_per_worker": 0,
-        "budget": True,
-    }
+    assert found.binding() == {"max_workers_per_task": 4, "max_tasks_per_worker": 0, "budget": True}
     everything = assign(Plan(quality), "qlp")
     assert everything.binding() == {
         "max_workers_per_task": 0,

@@ -13,12 +13,7 @@ from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.measured_people import MeasuredPeople
 from crowd_tvcs.models.mixes import annotator_mixes
 from crowd_tvcs.models.people import expected_with_people, fit_people, right_with_people
-from crowd_tvcs.models.plans import (
-    ModelPlan,
-    confirmed,
-    describe_plans,
-    model_plans,
-)
+from crowd_tvcs.models.plans import ModelPlan, confirmed, describe_plans, model_plans
 from crowd_tvcs.models.simulation import simulate_models
 from crowd_tvcs.skills.voting.right_share import RightShare
 

@@ -1,7 +1,6 @@
 """What goes wrong around the desk: files, stores, disk and database; each is said, none loses."""
 
 import sqlite3
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -13,10 +12,9 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import read_content
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.store import store
-from crowd_tvcs.campaign.store.schema import VERSION
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, begun, hidden
+from tests.crowd.serve.conftest import PASSWORD, hidden
 from tests.makers.commands import crowd_tvcs
 from tvcs_core import DataError
 
@@ -92,19 +90,6 @@ def test_forms_that_no_page_sends(browse, tokens, campaign):
         sent = ann.post("/answer", files={"label": content})  # as browsers send files
         assert sent.status_code == 400
     assert campaign.state().settings.answers == 0
-
-
-@pytest.mark.parametrize("version", [1, 2, VERSION + 1])
-def test_a_store_of_another_version_is_named_with_the_remedy(tmp_path, version):
-    place = tmp_path / "old.db"
-    begun(place).close()
-    with closing(sqlite3.connect(place)) as connection, connection:
-        connection.execute("UPDATE campaign SET schema_version = ?", [version])
-    done = served(place)
-    assert done.exit_code == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert f"version {version}" in done.stderr
-    assert "go on with the version that made it" in done.stderr
 
 
 def test_a_full_disk_is_503_and_nothing_is_lost(operator, worker, campaign):

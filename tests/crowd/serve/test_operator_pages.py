@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
-from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.serve import operator as operator_pages
@@ -379,31 +378,3 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         assert [row["task"] for row in figures.least_confident(campaign.store, rows=20)] == [
             t.name for t in order
         ]
-
-
-def test_a_claim_that_is_not_reached_is_reported(begin):
-    names = [f"t{j}" for j in range(30)]
-    campaign = begin(
-        workers={"ann": 0.95},
-        tasks=names,
-        qualities={"ann": 0.95},
-        gold=dict.fromkeys(names, "1"),
-        prior=0.5,
-    )
-    assert figures.figures(campaign.store).warning == ""
-    for j in range(30):
-        campaign.submit("ann", campaign.next("ann").task, str(j % 2))
-    assert "more than can be chance" in figures.figures(campaign.store).warning
-
-
-def test_the_curve_has_a_point_wherever_answers_came(campaign, operator):
-    assert note_history(campaign.store, 1.0)
-    assert not note_history(campaign.store, 2.0)
-    for name in ("ann", "bob"):
-        campaign.submit(name, campaign.next(name).task, "good")
-        assert note_history(campaign.store, 3.0)
-    points = figures.curve(campaign.store)
-    assert [n for n, _ in points] == [0, 1, 2]
-    assert points[0][1] == pytest.approx(0.5)
-    assert points[-1][1] == pytest.approx(campaign.state().expected_accuracy)
-    assert '<polyline class="curve"' in operator.get("/operator").text

@@ -1,11 +1,9 @@
 """A worker's pages without script: tasks, answers, skip, undo; and what a stranger gets."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.campaign import StoreError
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.limits import TokenBucket
@@ -73,13 +71,6 @@ def test_a_revoked_link_ends_at_once(browse, tokens, served):
     assert ann.get("/").status_code == 401
     assert answer(ann, page).status_code == 401
     assert bob.get("/").status_code == 200
-
-
-def test_only_hashes_are_in_the_store(tokens, campaign):
-    files = [Path(campaign.store.place + suffix) for suffix in ("", "-wal")]
-    held = b"".join(path.read_bytes() for path in files)
-    assert tokens["ann"].encode() not in held
-    assert tokens["ann"].split(".")[0].encode() not in held
 
 
 def test_a_form_sent_twice_late_or_changed(browse, tokens, campaign):
@@ -196,33 +187,6 @@ def test_guesses_are_counted_by_address(browse, served):
     served.guesses = TokenBucket(0.001, 3)
     client = browse()
     assert [client.get(f"/w/{k}").status_code for k in range(5)] == [401, 401, 401, 429, 429]
-
-
-def test_a_store_that_is_away_is_reported_and_comes_back(browse, tokens, campaign, monkeypatch):
-    ann = browse(tokens["ann"])
-    page = ann.get("/")
-
-    def away(*_, **__):
-        raise StoreError("the server is gone")
-
-    monkeypatch.setattr(campaign, "submit_and_next", away)
-    gone = answer(ann, page)
-    assert (gone.status_code, gone.headers["retry-after"]) == (503, "5")
-    assert "Nothing is lost" in gone.text
-    assert "the server is gone" not in gone.text
-    monkeypatch.undo()
-    assert answer(ann, page).status_code == 200
-
-
-def test_a_large_request_is_refused(browse, tokens):
-    ann = browse(tokens["ann"])
-    assert answer(ann, ann.get("/"), task="x" * 100_000).status_code == 413
-
-    def parts():
-        for _ in range(100):
-            yield b"x" * 1000
-
-    assert ann.post("/answer", content=parts()).status_code == 413
 
 
 def test_the_page_of_a_script_is_only_what_changes(browse, tokens):

@@ -1,6 +1,5 @@
 """Skills against a brute-force grid, enumeration and the crowds they were drawn from."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 from pytest import approx
 from scipy.stats import beta as beta_distribution
 
-from benchmarks.campaign.plan_deviation import plan_deviation
-from crowd_tvcs import Plan, Quality, assign, expected_accuracy, vote
+from crowd_tvcs import vote
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.beta_prior import (
@@ -23,7 +21,7 @@ from crowd_tvcs.skills.beta_prior import (
 from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.semi_supervised import compare_on_held_out_gold, refit_semi_supervised
-from crowd_tvcs.skills.skill import Skill, reversed_doubt
+from crowd_tvcs.skills.skill import reversed_doubt
 from crowd_tvcs.skills.voting.little_gold import blend
 
 
@@ -209,50 +207,6 @@ def test_one_gold_task_is_too_little_to_hold_out(rng):
     answers, _, truth, _ = crowd(rng, 4, 1, n_other=5)
     found = compare_on_held_out_gold(answers, Gold({"t000": str(truth[0])}, ["0", "1"]))
     assert (found.gold, found.without, found.refreshed) == (0, 0, 0)
-
-
-def test_the_deviation_of_a_plan_is_that_of_drawn_skills(rng):
-    values = np.repeat(rng.uniform(0.55, 0.9, 8)[:, None], 10, axis=1)
-    workers, tasks = [f"w{i}" for i in range(8)], [f"t{j:02d}" for j in range(10)]
-    found = assign(Plan(Quality(values, workers, tasks), budget=25), "random", rng=1)
-    spread = np.full(8, 0.04)
-    votes = list(itertools.product([0, 1], repeat=8))
-    drawn = []
-    for _ in range(300):
-        true = values[:, 0] + rng.normal(0, spread)
-        total = 0.0
-        for chosen in found.support.T:
-            who = np.flatnonzero(chosen)
-            for bits in {tuple(v[i] for i in who) for v in votes}:
-                right = np.array(bits, dtype=bool)
-                weight = np.where(right, 1, -1) @ np.log(values[who, 0] / (1 - values[who, 0]))
-                hit = 0.5 if abs(weight) < 1e-12 else float(weight > 0)
-                total += hit * np.prod(np.where(right, true[who], 1 - true[who]))
-        drawn.append(total / 10)
-    assert plan_deviation(found, spread) == approx(np.std(drawn), rel=0.15)
-    assert np.mean(drawn) == approx(found.expected_accuracy, abs=0.01)
-    assert plan_deviation(found, np.zeros(8)) == 0.0
-    together = plan_deviation(found, np.zeros(8), np.full((8, 1), 0.01))
-    rise = expected_accuracy(values + 1e-3, found.support).mean() - found.expected_accuracy
-    assert together == approx(10 * rise, rel=0.05)
-
-
-def test_the_prior_moves_all_means_together_as_its_draws_do(rng):
-    n_gold = np.full(60, 8)
-    n_right = rng.binomial(n_gold, rng.beta(7, 3, 60))
-    counts = np.zeros((60, 2, 2), dtype=np.int64)
-    counts[:, 0, 0], counts[:, 0, 1] = n_right, n_gold - n_right
-    prior = beta_prior(n_gold, n_right)
-    skill = Skill(tuple(map(str, range(60))), ("0", "1"), counts, prior)
-    var_mean, var_log, both = prior.covariance
-    draws = rng.multivariate_normal(
-        [prior.mean, math.log(prior.strength)], [[var_mean, both], [both, var_log]], 4000
-    )
-    strength = np.exp(draws[:, 1:])
-    means = (n_right + draws[:, :1] * strength) / (n_gold + strength)
-    shared = skill.shared
-    assert np.sqrt((shared**2).sum(axis=1)) == approx(means.std(axis=0), rel=0.25, abs=0.003)
-    assert math.sqrt(var_mean) == approx(math.sqrt(0.21 / 60 * (1 / 8 + 1 / 11)), rel=0.3)
 
 
 def test_labels_of_gold_in_a_table_are_reviewed_as_on_the_command_line():

@@ -159,25 +159,6 @@ def test_a_folder_that_cannot_be_written_is_refused(small, tmp_path):
     assert done.stderr.count("error:") == 1
 
 
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        ("x\ty\n", "must have an edge between two different genes"),
-        ("G1\tG2\t7\n", "gold.tsv:1, column 3: must be one of"),
-        ("", "the file is empty"),
-    ],
-)
-def test_a_bad_reference_is_refused(small, tmp_path, gold, message):
-    (tmp_path / "edges.tsv").write_text("G1\tG2\t0.5\n")
-    (tmp_path / "gold.tsv").write_text(gold)
-    (tmp_path / "genes.txt").write_text("G1\nG2\nG3\n")
-    words = ["score", tmp_path / "edges.tsv", tmp_path / "gold.tsv"]
-    done = grn_tvcs(*words, "--genes", tmp_path / "genes.txt")
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert grn_tvcs(*words).exit_code == 2  # nor without a list of genes
-
-
 @pytest.mark.filterwarnings("default")
 def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
     (tmp_path / "edges.tsv").write_text("G1\tG2\t0.5\nG1\tG1\t1\nG9\tG1\t1\n")

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs.combine import combiner as module
-from grn_tvcs.combine.combiner import (
-    FORMAT,
-    IMPOSSIBLE,
-    Combiner,
-    Stages,
-    digest,
-    load,
-    save,
-)
+from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, Combiner, Stages, digest, load, save
 from tvcs_core import DataError
 
 

@@ -27,10 +27,7 @@ def trait_distribution(trait_distribution):
 
 @pytest.fixture
 def common():
-    return {
-        DESIGN.key: Calibration(-0.25, 1.5),
-        "another": Calibration(0.1, 0.1 + 0.2, -1.25, 0.5),
-    }
+    return {DESIGN.key: Calibration(-0.25, 1.5), "another": Calibration(0.1, 0.1 + 0.2, -1.25, 0.5)}
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from grn_tvcs.combine.combiner import stage_logits
 from grn_tvcs.combine.features import Table
-from grn_tvcs.combine.kernels import strongest_common, strongest_path
-from grn_tvcs.combine.relations import DIRECTIONS, SECOND_STAGE, relations
+from grn_tvcs.combine.relations import DIRECTIONS, SECOND_STAGE, relations, strongest_thirds
 
 
 @st.composite
@@ -46,13 +45,12 @@ def test_what_goes_through_a_third_gene_is_that_of_a_loop_over_third_genes(drawn
                 if k not in (i, j):
                     path[j, i] = max(path[j, i], min(whole[j, k], whole[k, i]))
                     common[j, i] = max(common[j, i], min(whole[k, i], whole[k, j]))
-    assert np.array_equal(strongest_path(p, inputs), path[inputs])
-    assert np.array_equal(strongest_common(p, inputs), common[inputs])
+    found = strongest_thirds(p, inputs)
+    assert np.array_equal(found, (path[inputs], common[inputs]))
 
 
 def test_one_gene_has_no_third():
-    for kernel in (strongest_path, strongest_common):
-        assert kernel(np.zeros((1, 1)), np.array([0])).tolist() == [[0.0]]
+    assert np.array_equal(strongest_thirds(np.zeros((1, 1)), np.array([0])), np.zeros((2, 1, 1)))
 
 
 def slow_relations(logits, allowed, inputs):

@@ -241,14 +241,8 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a,b,c"), "must be two different names"),
         (("wild.tsv", "--condition-column", "x", "--conditions", "a"), "two or more different na"),
-        (
-            ("wild.tsv", "mutant.tsv", "--permutations", "3"),
-            "permutations must be >= 34, found 3",
-        ),
-        (
-            ("wild.tsv", "mutant.tsv", "--fdr", "2"),
-            "fdr must be above 0",
-        ),
+        (("wild.tsv", "mutant.tsv", "--permutations", "3"), "permutations must be >= 34, found 3"),
+        (("wild.tsv", "mutant.tsv", "--fdr", "2"), "fdr must be above 0"),
         (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),
         (("wild.tsv", "--condition-column", "strain"), "no column 'strain' for --condition-column"),

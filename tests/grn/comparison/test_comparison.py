@@ -10,14 +10,7 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from grn_tvcs import (
-    Expression,
-    compare,
-    compare_all,
-    read_conditions,
-    simulate,
-    write_expression,
-)
+from grn_tvcs import Expression, compare, compare_all, read_conditions, simulate, write_expression
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
@@ -336,11 +329,7 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
 @pytest.mark.parametrize(
     ("column", "wanted", "message"),
     [
-        (
-            "stat",
-            (),
-            "has no column 'stat' for condition_column; did you mean 'State'\\?; it has",
-        ),
+        ("stat", (), "has no column 'stat' for condition_column; did you mean 'State'\\?; it has"),
         ("Strain", (), "has no column 'Strain' for condition_column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name 2 to 6 conditions, found 10: .*name some of them by cond"),

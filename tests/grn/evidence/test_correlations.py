@@ -8,11 +8,7 @@ from scipy.stats import rankdata
 
 from grn_tvcs import Expression
 from grn_tvcs.evidence import correlation as correlation_module
-from grn_tvcs.evidence.correlation import (
-    RankCorrelations,
-    correlation,
-    unit_columns,
-)
+from grn_tvcs.evidence.correlation import RankCorrelations, correlation, unit_columns
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.mutual_information import _background, clr_scores, mutual_information
 from grn_tvcs.evidence.partial_correlation import estimated_shrinkage, partial_correlation

@@ -608,12 +608,6 @@ def test_numbers_of_a_workbook_come_back_exactly(book):
     assert np.array_equal(Expression.of(path).values, pd.read_excel(path)[["A", "B", "C"]])
 
 
-def test_what_was_read_before_is_read_the_same(bundled):
-    found = Expression.of(bundled / "timeseries.tsv")
-    assert isinstance(found, Expression)
-    assert (found.notes, len(found.genes)) == ((), 30)
-
-
 def test_steady_states_may_have_names_of_rows_too(tmp_path):
     genes = pd.DataFrame([[0, 2.5], [1, 0.5]], columns=["A", "B"], index=["A", "B"])
     wild = pd.DataFrame([[1.5, 2.5]], columns=["A", "B"], index=["wt"])

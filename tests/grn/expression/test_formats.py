@@ -52,12 +52,6 @@ def test_genes_in_rows_are_turned_only_on_request(write):
     assert found.series == expected.series == ("1", "1", "2", "2")
 
 
-def test_times_may_head_the_columns(write):
-    found = Expression.of(write("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
-    assert found.times.tolist() == [0, 1, 2]
-    assert found.genes == ("G1", "G2")
-
-
 def test_beeline_is_cells_in_the_order_of_pseudotime(write):
     found = Expression.of(
         write(CELLS, "ExpressionData.csv"), pseudotime=write(CLOCK, "PseudoTime.csv")
@@ -68,11 +62,8 @@ def test_beeline_is_cells_in_the_order_of_pseudotime(write):
     assert found.values[:, 0].tolist() == [1, 2.5, 4, 1, 4]
 
 
-def test_the_layout_follows_from_the_arguments(write):
-    levels, sheet = write(LEVELS), write(SHEET, "s.csv")
+def test_the_side_of_genes_is_not_asked_for_beside_pseudotimes(write):
     cells, clock = write(CELLS, "c.csv"), write(CLOCK, "p.csv")
-    assert Expression.of(levels, samples=sheet).genes == ("NA", "007")
-    assert Expression.of(cells, pseudotime=clock).genes == ("G1", "G2")
     with pytest.raises(ValueError, match="genes_in_rows is not for a file of pseudotimes"):
         Expression.of(cells, pseudotime=clock, genes_in_rows=True)
 
@@ -94,7 +85,7 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(write):
         (LEVELS, SHEET.replace("sample", "who").replace("s3", "s9"), "must have one column sample"),
         (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
         (LEVELS.replace("s3", "s2"), SHEET, "samples must be different, found twice: s2"),
-        (LEVELS.replace("007", "Time"), SHEET, "must not be called Time"),
+        (LEVELS.replace("007", "time"), SHEET, r"x\.tsv:1: a gene must not be called time"),
         (LEVELS.replace("007", "NA"), SHEET, "gene names must be different"),
         (LEVELS.replace("s3", ""), SHEET, "a sample must have a name"),
         ("x\n", SHEET, "must have a first row and a first column"),
@@ -201,18 +192,6 @@ def test_of_several_clocks_beside_names_the_first_is_offered(write):
     assert error.value.remedies[0] == {"sample_column": "who", "time_column": "Time_h"}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Time,A,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: gene names must be different"),
-        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give ignore='2' "),
-    ],
-)
-def test_a_fault_of_a_table_is_reported_with_its_line(write, text, message):
-    with pytest.raises(DataError, match=message):
-        Expression.of(write(text))
-
-
 def test_a_level_that_is_none_is_named_by_its_gene_and_sample_where_some_are_numbers(write):
     turned = write("Time\t0\t1\t2\nG1\t7\tx\ty\nG2\t4\t5\t6\n")
     with pytest.raises(DataError, match=r"x\.tsv:2, column '1': must be a number, found 'x'$"):
@@ -229,12 +208,6 @@ def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypat
     monkeypatch.setattr("tvcs_core.files.workbook._rows", broken)
     with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged Excel workbook \('sheet1.xml'"):
         Expression.of(tmp_path / "x.xlsx")
-
-
-def test_a_gene_called_as_a_column_of_the_sheet_is_named_with_the_line_of_the_header(write):
-    levels = write("\tA\ttime\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n")
-    with pytest.raises(DataError, match=r"x\.tsv:1: a gene must not be called time"):
-        Expression.of(levels, samples=write(SHEET, "s.csv"))
 
 
 def test_of_several_files_the_first_says_which_genes_and_which_unit(write):
@@ -333,9 +306,13 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    with pytest.warns(UserWarning, match="to name all by that, give gene_column='gene_id'"):
+    message = (
+        "named by gene_name, 3 of 4 by gene_id, .*to name all by that, give gene_column='gene_id'"
+    )
+    with pytest.warns(UserWarning, match=message):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
+    assert Expression.of(path, ignore=["gene_name"], **words).genes == ids
     with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
         assert Expression.of(path, gene_column="gene_name", **words).genes == names
     with pytest.raises(DataError, match="no column 'gene' for gene_column; did you mean"):
@@ -355,21 +332,3 @@ def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
         ValueError, match="is for genes that stand in rows: give genes_in_rows=True too"
     ):
         Expression.of(tmp_path / "x.tsv", gene_column="A")
-
-
-def test_feature_counts_are_read_as_they_are(tmp_path):
-    """With the line of the command, the columns of places, and paths of alignments as samples."""
-    runs = [f"/data/run 1/c_{k}.sorted.bam" for k in (0, 2, 6)]
-    head = "\t".join(["Geneid", "Chr", "Start", "End", "Strand", "Length", *runs])
-    rows = [f"ENSG{k}\tchr1;chr1\t1;9\t5;20\t+;+\t17\t{k}5\t{k}7\t{9 - k}" for k in range(1, 5)]
-    command = '# Program:featureCounts v2.0.6; Command:"featureCounts" "-a" "x.gtf"'
-    (tmp_path / "counts.txt").write_text("\n".join([command, head, *rows]) + "\n")
-    (tmp_path / "sheet.csv").write_text("sample,time\nc_0,0\nc_2,2\nc_6,6\n")
-    with pytest.warns(UserWarning, match=r"left out Chr|found by name") as message:
-        found = Expression.of(
-            tmp_path / "counts.txt", samples=tmp_path / "sheet.csv", genes_in_rows=True
-        )
-    assert len(message) == 2
-    assert found.genes == ("ENSG1", "ENSG2", "ENSG3", "ENSG4")
-    assert found.times.tolist() == [0, 2, 6]
-    assert found.values[:, 0].tolist() == [15, 17, 8]

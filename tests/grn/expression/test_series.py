@@ -239,11 +239,6 @@ def gene_twice(unit):
     return "".join("\t".join(row) + "\n" for row in [head, *rows])
 
 
-def without_line(text, place):
-    """A text without the line at this place."""
-    return "".join(line for i, line in enumerate(text.splitlines(True)) if i != place)
-
-
 def averaged(text):
     """The rows of one gene as their mean, as the refusal advises it."""
     table = pd.read_csv(StringIO(text), sep="\t")
@@ -256,11 +251,6 @@ REMEDIES = {
         "the logarithm of 0 is -Inf: .* write NA and give missing='drop' or missing='interp",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "interpolate"}),
     ),
-    "logarithm of 0, left out": (
-        LINES.replace("1.5", "-Inf") + "3\t3\t1\t4\n",
-        "write NA and give missing='drop",
-        (lambda text: text.replace("-Inf", "NA"), {"missing": "drop"}),
-    ),
     "a gene twice, averaged": (
         gene_twice(0.013),
         "gene names must be different, found twice: Fos; .*average what has one name",
@@ -270,16 +260,6 @@ REMEDIES = {
         gene_twice(0.013),
         "gene names must be different, found twice: Fos; rename or remove them",
         (lambda text: text.replace("Fos", "Fos_2", 1), {"genes_in_rows": True}),
-    ),
-    "a gene twice, removed": (
-        gene_twice(0.013),
-        "rename or remove them",
-        (lambda text: without_line(text, 1), {"genes_in_rows": True}),
-    ),
-    "counts of a gene twice, averaged": (
-        gene_twice(3),
-        "average what has one name",
-        (averaged, {"genes_in_rows": True}),
     ),
     "a long table": (
         "gene\ttime\ttpm\nFos\t0\t1\nFos\t1\t2\nJun\t0\t3\nJun\t1\t1\n",
@@ -297,16 +277,6 @@ REMEDIES = {
         LINES.replace("\n0", "\n00:00").replace("\n1", "\n00:30").replace("\n2", "\n01:00"),
         "that is a time of the clock: write how many minutes or hours after the start it was",
         (lambda text: text.replace("00:00", "0").replace("00:30", "30").replace("01:00", "60"), {}),
-    ),
-    "days of an embryo": (
-        LINES.replace("\n0", "\nE8.5").replace("\n1", "\nE9.5").replace("\n2", "\nP0"),
-        r"write a number and one of these \(0.5h, 19dpc\)",
-        (
-            lambda text: (
-                text.replace("E8.5", "8.5dpc").replace("E9.5", "9.5dpc").replace("P0", "19dpc")
-            ),
-            {},
-        ),
     ),
     "times in words": (
         LINES.replace("\n0", "\nbaseline").replace("\n1", "\n1 hr").replace("\n2", "\novernight"),

@@ -44,11 +44,7 @@ def test_an_empty_time_is_a_steady_sample_and_parts_no_series(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("time_h\tA\n0\t1\n1\t2\n", "must have a column named Time, time_h seems to be it"),
-        ("TIME_min\tA\n0\t1\n1\t2\n", "Time, TIME_min seems to be it"),
-        ("Hours\tA\n0\t1\n1\t2\n", "Time, Hours seems to be it"),
         ("Time\tA\n0\t1\n1\t2\n\t3\n0\t5\n", r"x.tsv:5, column 'Time': a series must have"),
-        ("Time\tA\n0\t1\n1\t2\nlate\t3\n", r"x.tsv:4, column 'Time': must be a number"),
         ("Time\tA\n0\t1\ninf\t2\n\t3\n", r"x.tsv:3, column 'Time': must be a finite number"),
         ("condition\nheat\n", "found only condition"),
     ],

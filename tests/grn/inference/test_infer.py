@@ -3,15 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grn_tvcs import (
-    METHODS,
-    Expression,
-    SteadyStates,
-    infer,
-    read_reference,
-    score,
-    simulate,
-)
+from grn_tvcs import METHODS, Expression, SteadyStates, infer, read_reference, score, simulate
 from grn_tvcs.network.rules import BY_VERDICT, Rules
 from grn_tvcs.network.rules import FEW as FEW_EDGES
 
@@ -100,12 +92,21 @@ def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(mad
     found = infer(made.expression, "tvcs", resamples=4, rng=0, **caps)
     assert found.selected.sum() == 1  # of 12 genes
     assert found.provenance.rules.chosen_by == FEW_EDGES
-    assert found.provenance.rules.why_so_many().startswith("The number of true edges is unknown")
+    assert found.provenance.rules.why_so_many(1).startswith("The number of true edges is unknown")
     some = infer(made.expression, "pcc", targets=["G1", "G2"], **caps)
     assert some.selected.sum() == 1
     given = infer(made.expression, "tvcs", resamples=4, rng=0, max_edges=9, **caps)
     assert given.selected.sum() == 9
-    assert given.provenance.rules.why_so_many() == ""
+    assert given.provenance.rules.why_so_many(9) == ""
+
+
+def test_the_sentence_on_the_number_of_edges_says_what_the_caps_leave(made):
+    found = infer(made.expression, "pcc", max_in_degree=0)
+    assert found.n_selected == 0
+    assert found.provenance.rules.why_so_many(found.n_selected) == (
+        "The number of true edges is unknown. The number sought, 1, is one for every 10 genes "
+        "whose regulators are sought, but the caps leave 0: candidates to test, not findings."
+    )
 
 
 @pytest.mark.parametrize("caps", [{}, {"max_in_degree": 1}])
@@ -213,11 +214,6 @@ def test_out_degree_caps_may_be_given_gene_by_gene(made):
         infer(made.expression, max_out_degree={"nobody": 3})
     with pytest.raises(ValueError, match=r"max_out_degree\['G1'\] must be >= 0, found -1"):
         infer(made.expression, max_out_degree={"G1": -1})
-
-
-def test_the_number_of_threads_changes_nothing(made):
-    one, two = (infer(made.expression, rng=0, resamples=10, threads=n) for n in (1, 2))
-    assert one.edges() == two.edges()
 
 
 def test_progress_counts_the_halves(made):

@@ -22,11 +22,20 @@ from grn_tvcs.combine.blend.blend import (
     rankings_of,
     used_rankings,
 )
+from grn_tvcs.combine.blend.blend import _sum as sum_of
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.domain_check import TraitDistribution
-from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES, compute_evidence
+from grn_tvcs.combine.evidence_scores import (
+    CLR,
+    LAGGED,
+    RANK,
+    RATES,
+    EvidenceScores,
+    compute_evidence,
+)
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
+from grn_tvcs.evidence.hubs import estimate_hub_priors
 from grn_tvcs.evidence.mutual_information import clr_scores
 from grn_tvcs.methods import combined
 from grn_tvcs.methods.combined import count_calibration_networks
@@ -148,6 +157,46 @@ def test_the_learned_ranking_counts_as_far_as_it_is_sure_and_the_size_of_the_sum
     assert far[SIZE] == WEIGHTS[SIZE]
     sizes = np.where(allowed, np.arange(16.0).reshape(4, 4) ** 2, 0.0)
     assert blend({SIZE: sizes}, allowed, far) == pytest.approx(WEIGHTS[SIZE] * sizes)
+
+
+def sum_by_definition(lagged, trees, direct, allowed):
+    """The sum of the blend from its definition, by loops; [input, gene]."""
+    n_inputs, n_genes = allowed.shape
+
+    def unit(scores):
+        return np.mean(sorted(scores[allowed], reverse=True)[:n_genes])
+
+    masses = [sum(score**2 for score in row) for row in lagged]
+    concentration = n_inputs * sum(m**2 for m in masses) / sum(masses) ** 2
+    spreads = [sum((score - np.mean(row)) ** 2 for score in row) / n_genes for row in lagged]
+    power = min(0.25 * np.log(max(concentration / 2, 1)), 0.5) if n_genes > 20 else 0.0
+    of_others = min(np.log(max(concentration / 8, 1)), power)
+    found, raised = np.zeros((2, n_inputs, n_genes))
+    for j in range(n_inputs):
+        share = spreads[j] / max(spreads)
+        raised[j] = share**power * lagged[j]
+        for i in range(n_genes):
+            if allowed[j, i]:
+                of_both = trees[j, i] / unit(trees) + direct[j, i] / unit(direct)
+                found[j, i] = share**of_others * of_both
+    return found + raised / unit(raised)
+
+
+@pytest.mark.parametrize(
+    ("n_genes", "largest", "powers"),
+    [(20, 30, (0, 0)), (30, 1, (0, 0)), (30, 3, (1, 0)), (30, 30, (1, 1))],
+    ids=["few genes", "no hub", "a hub", "a star"],
+)
+def test_the_sum_raises_hubs_as_far_as_the_regression_has_them(n_genes, largest, powers, rng):
+    inputs = np.arange(0, n_genes, 2)
+    allowed = inputs[:, None] != np.arange(n_genes)
+    lagged, trees, direct = np.where(allowed, rng.random((3, *allowed.shape)), 0.0)
+    lagged[2] *= largest
+    evidence = EvidenceScores(inputs, allowed, {LAGGED: lagged}, {}, {}, None)
+    found = sum_of(evidence, trees, np.where(allowed, direct, 9.0))  # a gene with itself
+    assert found == pytest.approx(sum_by_definition(lagged, trees, direct, allowed))
+    priors = estimate_hub_priors(lagged)
+    assert tuple(len(np.unique(part)) > 1 for part in priors) == tuple(map(bool, powers))
 
 
 @pytest.mark.parametrize("n_genes", [1, 2, 3])

@@ -236,15 +236,6 @@ def test_the_unit_of_a_gene_changes_nothing(made, network):
     assert np.array_equal(found.scores, network.scores)
 
 
-def test_caps_hold_and_only_regulators_regulate(made):
-    names = made.expression.genes[:4]
-    found = infer(made.expression, regulators=names, max_in_degree=1, rng=0, **FEW)
-    assert found.in_degrees.max() <= 1
-    assert not found.scores[4:].any()
-    again = found.select_under_caps(Rules(1, regulators=frozenset(names)))
-    assert np.array_equal(again.selected, found.selected)
-
-
 def test_bad_options_are_refused(made):
     with pytest.raises(ValueError, match="resamples must be >= 1, calibrate and draws >= 0"):
         infer(made.expression, rng=0, resamples=0)

@@ -37,12 +37,7 @@ CHANGED = SteadyStates(np.ones((2, 5)), ("", "A"), np.array([False, True]), GENE
             "likely regulators (read_steady_states(knockouts",
         ),
         (silence.TOO_COEXPRESSED, walks(2), CHANGED, "Knock-outs of further regulators would"),
-        (
-            silence.TOO_COEXPRESSED,
-            REST,
-            None,
-            "Time series of the same genes (a table",
-        ),
+        (silence.TOO_COEXPRESSED, REST, None, "Time series of the same genes (a table"),
         (silence.TOO_COEXPRESSED, REST, None, "are not levels, as was guessed, give scale."),
         (silence.ONE_DIRECTION, walks(2), None, "Series under other perturbations, or knock-outs"),
         (silence.NOT_CALIBRATED, walks(2), None, "Without calibrate='off'"),

@@ -112,8 +112,7 @@ def test_a_weight_of_nothing_is_no_edge(tmp_path):
 DATA = network30()
 NAMES = DATA.expression.genes
 TRUE = pd.DataFrame(
-    [(a, b, "+") for a, b in DATA.reference.to_networkx().edges],
-    columns=["TF", "target", "sign"],
+    [(a, b, "+") for a, b in DATA.reference.to_networkx().edges], columns=["TF", "target", "sign"]
 )
 
 

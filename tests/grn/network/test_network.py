@@ -1,4 +1,3 @@
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -9,9 +8,6 @@ from grn_tvcs import (
     read_network,
     read_reference,
     write_edges,
-    write_graphml,
-    write_reference,
-    write_sif,
 )
 from tvcs_core import DataError
 
@@ -26,12 +22,6 @@ def network():
     return Network.of(GENES, scores, np.where(scores > 0.5, 1, -1)).select_top(6)
 
 
-def test_edges_survive_writing_and_reading(network, tmp_path):
-    write_edges(network, tmp_path / "edges.tsv")
-    again = read_network(tmp_path / "edges.tsv", GENES)
-    assert again.edges() == network.edges()
-
-
 def test_edges_are_sorted_by_rank_and_ties_share_one():
     scores = np.zeros((3, 3))
     scores[0, 1], scores[2, 0], scores[1, 0], scores[1, 2] = 0.5, 0.5, 0.9, 0.1
@@ -42,34 +32,6 @@ def test_edges_are_sorted_by_rank_and_ties_share_one():
         ("b", "c", 2),
         ("c", "a", 4),
     ]
-
-
-def test_a_reference_survives_writing_and_reading(network, tmp_path):
-    write_reference(network, tmp_path / "gold.tsv")
-    again = read_reference(tmp_path / "gold.tsv", GENES)
-    assert np.array_equal(again.selected, network.selected)
-    assert np.array_equal(again.signs, network.signs * network.selected)
-
-
-def test_graphml_and_sif_hold_the_selected_edges(network, tmp_path):
-    write_graphml(network, tmp_path / "n.graphml")
-    write_sif(network, tmp_path / "n.sif")
-    graph = nx.read_graphml(tmp_path / "n.graphml")
-    assert set(graph) == set(GENES)
-    selected = network.edges(selected_only=True)
-    found = {(u, v): data["score"] for u, v, data in graph.edges(data=True)}
-    assert found == {(e.regulator, e.target): e.score for e in selected}
-    lines = (tmp_path / "n.sif").read_text().splitlines()
-    assert sum("\t" in line for line in lines) == 6
-    assert {name for line in lines for name in line.split("\t")[::2]} == set(GENES)
-
-
-def test_networkx_and_pandas_hold_the_same_edges(network):
-    graph, frame = network.to_networkx(), network.to_frame()
-    assert graph.number_of_edges() == 6
-    assert graph.number_of_nodes() == 5
-    assert list(frame.columns) == ["regulator", "target", "score", "sign", "rank", "selected"]
-    assert len(frame) == len(network.edges())
 
 
 def test_a_frame_has_the_columns_of_edges_tsv(network, tmp_path):

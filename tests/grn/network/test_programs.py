@@ -221,7 +221,7 @@ def test_the_number_of_edges_is_chosen_by_the_verdict_or_the_reason_given(expres
     assert not network.verdict.is_known  # nothing was simulated
     assert network.n_selected == 1  # one for every ten genes sought
     assert network.provenance.rules.chosen_by == FEW
-    why = network.provenance.rules.why_so_many()
+    why = network.provenance.rules.why_so_many(network.n_selected)
     assert "The number selected, 1, is one for every 10 genes" in why
     with pytest.raises(TypeError, match="max_edges must be an integer >= 0 or None, found 'all'"):
         infer(expression, max_edges="all")

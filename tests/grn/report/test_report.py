@@ -9,15 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from grn_tvcs import (
-    Expression,
-    Network,
-    Rules,
-    SteadyStates,
-    infer,
-    score,
-    simulate,
-)
+from grn_tvcs import Expression, Network, Rules, SteadyStates, infer, score, simulate
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph

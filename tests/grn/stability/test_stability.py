@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from grn_tvcs import (
-    Expression,
-    Rules,
-    infer,
-    read_network,
-    simulate,
-    write_edges,
-    write_expression,
-)
+from grn_tvcs import Expression, Rules, infer, read_network, simulate, write_edges, write_expression
 from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit

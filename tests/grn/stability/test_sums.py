@@ -14,14 +14,7 @@ from grn_tvcs.stability.execution import Execution
 from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
 from grn_tvcs.stability.model import transitions
 from grn_tvcs.stability.stability import Draws
-from grn_tvcs.stability.sums import (
-    MAX_HALVES,
-    MAX_SHARE,
-    MAX_WEIGHT,
-    WEIGHT_STEPS,
-    Packed,
-    on_grid,
-)
+from grn_tvcs.stability.sums import MAX_HALVES, MAX_SHARE, MAX_WEIGHT, WEIGHT_STEPS, Packed, on_grid
 from grn_tvcs.stability.units import gather
 from tvcs_core.engines import Threads
 

@@ -103,10 +103,7 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "constraint": Target(
-        ("tvcs_core/constraint.py",),
-        ("tests/core/test_constraint.py",),
-    ),
+    "constraint": Target(("tvcs_core/constraint.py",), ("tests/core/test_constraint.py",)),
     "certificate": Target(
         ("tvcs_core/certificate.py", "tvcs_core/projection/bound.py"),
         (
@@ -134,10 +131,7 @@ TARGETS = {
     ),
     "accuracy-kernels": Target(
         ("crowd_tvcs/accuracy/kernels",),
-        (
-            "tests/crowd/accuracy/test_class_kernels.py",
-            "tests/crowd/accuracy/test_kernels.py",
-        ),
+        ("tests/crowd/accuracy/test_class_kernels.py", "tests/crowd/accuracy/test_kernels.py"),
         interpreted=True,
         sample=250,
         imports=CROWD,

@@ -12,6 +12,10 @@ HASH_WEIGHT = 2.0**-68  # times 31 bits of hash: at most 2^-37 of the largest ga
 MIN_SAFE_SIZE, MAX_SAFE_SIZE = 2.0**-201, 2.0**200
 # Size relative to the largest value, above which the grid keeps at least 20 bits of a gain.
 MIN_RELATIVE_SIZE = 2.0**-16
+# Grid steps below which a gain is small: above it, gains that differ by a millionth are distinct.
+# In large tables, where a second projection takes time, gains that differ by a hundredth.
+MIN_STEPS, MIN_STEPS_LARGE = 2.0**20, 2.0**8
+LARGE_ENTRIES = 22_500  # as in docs/method.md
 VANISHING_STEPS = 0.25  # a gain below so many steps is rounded to 0
 
 
@@ -57,6 +61,12 @@ def gain(value, factor, squared):
 def on_grid(gain_, grid):
     """Return the gain in grid steps, as an integer."""
     return np.int64(gain_ * grid + 0.5)
+
+
+@kernel
+def small_share(entries, steps):
+    """Return the share of the largest gain below which a gain has too few of the grid's steps."""
+    return (MIN_STEPS if entries <= LARGE_ENTRIES else MIN_STEPS_LARGE) / steps
 
 
 @kernel

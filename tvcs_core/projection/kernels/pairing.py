@@ -25,6 +25,7 @@ from tvcs_core.projection.kernels.records import (
     UnitCapTable,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
+from tvcs_core.projection.kernels.small import keep_smaller
 from tvcs_core.projection.kernels.tied import count_tied, lay_worths
 
 BIDS_PER_ROW = 3  # bids per row before paths are searched (docs/method.md)
@@ -182,7 +183,7 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
         filled += value != 0.0
     if not is_safe or largest < MIN_SAFE_SIZE or filled <= n:
-        return 0.0, -1.0, 0.0, 0.0, False
+        return 0.0, -1.0, 0.0, 0.0
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(3, np.int64)
     clock[:] = 0
     state = initial_state(np.empty((n, m), np.int64))
@@ -197,9 +198,11 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     for c in range(m):
         col_price[c] = state.w[c] * unit
     mend(unit_table, mask, row_price, col_price)
+    prices, caps = Prices(u, w, 0.0), Counts(row_caps, col_caps, total)
+    if has_small and not keep_smaller(values, caps, steps, mask):
+        return 0.0, -1.0, 0.0, 0.0
     for r in range(u.size):
         for c in range(w.size):
             matrix[r, c] = values[r, c] if mask[r, c] else 0.0
-    prices, caps = Prices(u, w, 0.0), Counts(row_caps, col_caps, total)
     objective, gap, hidden = gap_of(values, mask, prices, caps)
-    return 0.0, objective, gap, hidden, has_small
+    return 0.0, objective, gap, hidden

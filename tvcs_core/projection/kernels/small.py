@@ -17,6 +17,7 @@ from tvcs_core.projection.kernels.gains import (
     MAX_SAFE_SIZE,
     MIN_RELATIVE_SIZE,
     MIN_SAFE_SIZE,
+    small_share,
     without_vanishing,
 )
 from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order
@@ -177,13 +178,55 @@ def as_candidates(values):
 
 
 @kernel
+def keep_smaller(values, caps, steps, mask):
+    """Choose the small values of a support anew, scale by scale, as in `projection/scales.py`.
+
+    Returns whether all scales were solved; cost scaling may give up.
+    """
+    n, m = values.shape
+    rest, found = np.abs(values), np.empty((n, m), np.bool_)
+    u, w = np.empty(n), np.empty(m)
+    rows, cols, total, largest = caps.rows.copy(), caps.cols.copy(), caps.total, rest.max()
+    while True:
+        limit = largest * math.sqrt(small_share(values.size, steps))
+        # Values of this size are final. `rest` is 0 for them and for those of former scales.
+        for r in range(n):
+            for c in range(m):
+                if rest[r, c] >= limit:
+                    rows[r] -= mask[r, c]
+                    cols[c] -= mask[r, c]
+                    total -= mask[r, c]
+                    rest[r, c] = 0.0
+        largest = 0.0
+        for r in range(n if total > 0 else 0):
+            for c in range(m if rows[r] > 0 else 0):
+                largest = max(largest, rest[r, c] if cols[c] > 0 else 0.0)
+        if largest == 0.0:
+            return True
+        shift = math.frexp(largest)[1]
+        largest = math.ldexp(largest, -shift)
+        for r in range(n):
+            for c in range(m):
+                is_open = rest[r, c] > 0.0 and rows[r] > 0 and cols[c] > 0
+                mask[r, c] &= rest[r, c] == 0.0
+                rest[r, c] = math.ldexp(rest[r, c], -shift) if is_open else 0.0
+        candidates = as_candidates(without_vanishing(rest, largest, steps))
+        u[:], w[:], left = 0.0, 0.0, Counts(rows, cols, total)
+        if solve_small(candidates, left, steps, found.reshape(-1), u, w)[2] < 0:
+            return False
+        for r in range(n):
+            for c in range(m):
+                mask[r, c] |= found[r, c]
+
+
+@kernel
 def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     """Project a table without caps of 0: fill in support, matrix and prices.
 
-    Returns (price of the total, objective, sum of all slacks, hidden violations, whether some value
-    is so small that the grid keeps few of its digits). A negative sum means that exact arithmetic
-    is needed. A negative objective means that nothing is filled in: all values are 0, one is not
-    finite or needs scaling, or the general way takes no longer. Prices must be 0 on entry.
+    Returns (price of the total, objective, sum of all slacks, hidden violations). A negative sum
+    means that exact arithmetic is needed. A negative objective means that nothing is filled in: all
+    values are 0, one is not finite or needs scaling, or the general way takes no longer. Prices
+    must be 0 on entry.
     """
     largest, least, is_safe = 0.0, MAX_SAFE_SIZE, True
     for value in values.reshape(-1):
@@ -191,25 +234,27 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         largest = max(largest, abs(value))
         least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
     if not is_safe or largest < MIN_SAFE_SIZE:
-        return 0.0, -1.0, 0.0, 0.0, False
+        return 0.0, -1.0, 0.0, 0.0
     if values.size > MAX_FEW_NEEDED and has_few_lines(u.size, w.size):
         most = min(total, row_caps.sum(), col_caps.sum())
         if most * min(u.size, w.size) < MAX_FEW_NEEDED:
-            return 0.0, -1.0, 0.0, 0.0, False  # few entries are needed (exact/pruning.py)
+            return 0.0, -1.0, 0.0, 0.0  # few entries are needed (exact/pruning.py)
     has_small, caps = least < largest * MIN_RELATIVE_SIZE, Counts(row_caps, col_caps, total)
     table = without_vanishing(values, largest, steps) if has_small else values
     candidates = as_candidates(table)
     price, factor, status = solve_small(candidates, caps, steps, mask.reshape(-1), u, w)
     if status < -1:
-        return 0.0, -1.0, 0.0, 0.0, False
+        return 0.0, -1.0, 0.0, 0.0
     unit = 1.0 / (steps * (factor * factor))
     for r in range(u.size):
         u[r] *= unit
     for c in range(w.size):
         w[c] *= unit
     price *= unit
+    if has_small and not keep_smaller(values, caps, steps, mask):
+        return 0.0, -1.0, 0.0, 0.0
     for r in range(u.size):
         for c in range(w.size):
             matrix[r, c] = values[r, c] if mask[r, c] else 0.0
     objective, gap, hidden = gap_of(values, mask, Prices(u, w, price), caps)
-    return price, objective, gap, hidden, has_small
+    return price, objective, gap, hidden

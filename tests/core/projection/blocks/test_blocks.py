@@ -332,10 +332,7 @@ def test_a_saved_projection_is_read_back_and_certified(tmp_path, rng):
         (lambda p: {"cols": p.cols + 30}, "row by row, each once"),
         (lambda p: {"cols": p.cols * 0}, "column 0 keeps"),
         (lambda p: {"rows": p.rows * 0}, "row 0 keeps"),
-        (
-            lambda p: {"constraint": TVCS.matrix((40, 30), total=49)},
-            "50 entries are kept",
-        ),
+        (lambda p: {"constraint": TVCS.matrix((40, 30), total=49)}, "50 entries are kept"),
     ],
 )
 def test_a_projection_of_blocks_that_was_changed_is_not_certified(changed, says, rng):

@@ -29,12 +29,7 @@ RIGHT = {
         "gold": None,
         "gold_answers": (),
     },
-    "review_tasks": {
-        "min_gain": None,
-        "value": None,
-        "target": None,
-        "close": True,
-    },
+    "review_tasks": {"min_gain": None, "value": None, "target": None, "close": True},
     "reopen": {},
     "release": {"number": 1},
     "pending_pairs": {"number": None},
@@ -63,10 +58,7 @@ RIGHT = {
     },
     "settle": {"task": "t1", "label": "1", "now": None},
     "payouts": {},
-    "mark_paid": {
-        "payouts": [Payout("ann", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, "")],
-        "now": None,
-    },
+    "mark_paid": {"payouts": [Payout("ann", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, "")], "now": None},
     "close_tasks": {"tasks": ["t1"], "is_closed": True, "now": None},
 }
 # What else an error may name: one of them, or what a table of them holds.

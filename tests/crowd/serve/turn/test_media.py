@@ -4,12 +4,7 @@ import os
 
 import pytest
 
-from crowd_tvcs.campaign.desk.content import (
-    Content,
-    check_kept_media,
-    read_content,
-    set_content,
-)
+from crowd_tvcs.campaign.desk.content import Content, check_kept_media, read_content, set_content
 from crowd_tvcs.campaign.desk.media import inside, kind_of, open_media
 from crowd_tvcs.serve import start
 from tests.crowd.serve.turn.files import HOSTILE, KINDS, POLYGLOTS, SVG, png, wav

@@ -164,10 +164,7 @@ def test_a_file_of_texts_from_right_to_left(browse, tokens, served, tmp_path):
         ("{", "must be JSON in UTF-8"),
         ("[]", "must be an object such as"),
         ('{"skip": "Passer"}', 'must have "lang", the language as in HTML'),
-        (
-            '{"lang": "fr", "skipp": "x"}',
-            "has the text 'skipp', which is none; there are",
-        ),
+        ('{"lang": "fr", "skipp": "x"}', "has the text 'skipp', which is none; there are"),
         ('{"lang": "fr", "skip": 1}', "'skip' must be text of 1 to 500 characters"),
         ('{"lang": "fr", "skip": " "}', "'skip' must be text of 1 to 500 characters"),
         ('{"lang": "fr", "dir": "up"}', "'dir' must be ltr or rtl, found 'up'"),

@@ -1,6 +1,5 @@
-"""What standard runs of this room print and write, and its defaults, stay as they were kept."""
+"""The defaults of this room stay as they were kept."""
 
-from tests.makers.golden import defaults_stay, standard_runs
+from tests.makers.golden import defaults_stay
 
-test_standard_runs = standard_runs(__file__)
 test_defaults = defaults_stay(__file__)
