@@ -89,7 +89,7 @@ nitpick_ignore_regex = [
     ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Mask|Places"),
     ("py:class", "Caps|CrowdQuality|CapsByLabel|Qualities|Edges|array"),
     ("py:class", "WorkerPairs|Settings|WorkerRow|TaskRow|RoundRow|Field|Prefixes"),
-    ("py:class", "DependenceParams|Progressed|Keep|Limit"),
+    ("py:class", "DependenceParams|Progressed|Changes"),
     ("py:class", r"Mapping\[str"),  # cut from a type of several lines
     ("py:class", "T|R"),  # whatever a function takes and finds
 ]
