@@ -162,6 +162,12 @@ def test_bad_pairs_are_refused(tmp_path, tasks, message):
     assert not (tmp_path / "c.db").exists()
 
 
+def test_a_pair_of_which_only_a_tie_is_known_is_a_tie(campaign):
+    task = campaign.next("ann").task
+    campaign.submit("ann", task, "tie")
+    assert {one.task: one.label for one in campaign.review_tasks() if one.answers} == {task: "tie"}
+
+
 def test_a_table_that_has_a_pair_twice_is_refused_by_line(tmp_path):
     (tmp_path / "t.csv").write_text("left,right\na,b\nb,c\nb,a\n")
     with pytest.raises(DataError, match=r"t.csv:4: the pair of 'b' and 'a' is .* in line 2; keep"):
