@@ -12,11 +12,11 @@ from tvcs_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.campaign import Campaign
     from crowd_tvcs.campaign.change.payouts import Payout
-    from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, Worker
+    from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, TaskStatus, Worker
     from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
     from crowd_tvcs.campaign.offers import NextTask
     from crowd_tvcs.campaign.state import State
-    from crowd_tvcs.campaign.stopping import TaskStatus, summary, task_statuses
+    from crowd_tvcs.campaign.stopping import summary, task_statuses
     from crowd_tvcs.campaign.store.copying import copy
     from crowd_tvcs.campaign.store.errors import StoreError
 
@@ -43,11 +43,11 @@ __getattr__, __dir__ = lazy_exports(
     {
         "campaign": "Campaign",
         "change.payouts": "Payout",
-        "entries": "AnswerRecord Round Task Worker",
+        "entries": "AnswerRecord Round Task TaskStatus Worker",
         "leases": "SubmissionResult RejectedError",
         "offers": "NextTask",
         "state": "State",
-        "stopping": "TaskStatus task_statuses summary",
+        "stopping": "task_statuses summary",
         "store.copying": "copy",
         "store.errors": "StoreError",
     },

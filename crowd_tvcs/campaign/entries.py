@@ -1,4 +1,4 @@
-"""The inputs of an operator (workers, tasks, answers), and the rounds of a campaign."""
+"""The inputs of an operator (workers, tasks, answers); rounds, and the status of a task."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
     from tvcs_core.files.tables import Table
 
+WORTH, WAITING = "worth a label", "waiting"
 MILLION = 1_000_000  # units of money are stored as whole millionths
 MAX_NAME_BYTES = 1300
 """Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
@@ -127,6 +128,42 @@ class Round:
     left_out: int
     standard_error: float = 0.0
     forecast: AccuracyForecast | None = None
+
+
+@dataclass(frozen=True)
+class TaskStatus:
+    """The status of a task.
+
+    Attributes
+    ----------
+    task, label
+        Names of the task and of its most probable label; None without a label, see
+        `crowd_tvcs.campaign.tasks.has_label`.
+    confidence
+        Posterior probability of that label; None without.
+    answers, pending
+        Numbers of answers and of pending answers.
+    gain
+        Largest gain in expected accuracy per label by the next labels, without the pending ones. At
+        most five labels are looked ahead, and no more than the task has room and workers for.
+    verdict
+        ``"worth a label"``, ``"waiting"`` (for pending answers), or the reason for no more labels:
+        ``"confident"``, ``"settled"`` (by the operator), ``"closed"``, ``"full"``,
+        ``"nobody left"``, ``"not worth it"``.
+    """
+
+    task: str
+    label: str | None
+    confidence: float | None
+    answers: int
+    pending: int
+    gain: float
+    verdict: str
+
+    @property
+    def stops(self) -> bool:
+        """Whether the task needs no further label, or can have none."""
+        return self.verdict not in (WORTH, WAITING)
 
 
 def _check_number(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
 from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
-from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.entries import MILLION, WAITING, WORTH, TaskStatus
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
@@ -21,44 +20,6 @@ from crowd_tvcs.campaign.stored_model import interval_around
 from crowd_tvcs.routing.routing import is_worth_buying
 
 Floats = NDArray[np.float64]
-
-WORTH, WAITING = "worth a label", "waiting"
-
-
-@dataclass(frozen=True)
-class TaskStatus:
-    """The status of a task.
-
-    Attributes
-    ----------
-    task, label
-        Names of the task and of its most probable label; None without a label, see
-        `crowd_tvcs.campaign.tasks.has_label`.
-    confidence
-        Posterior probability of that label; None without.
-    answers, pending
-        Numbers of answers and of pending answers.
-    gain
-        Largest gain in expected accuracy per label by the next labels, without the pending ones. At
-        most five labels are looked ahead, and no more than the task has room and workers for.
-    verdict
-        ``"worth a label"``, ``"waiting"`` (for pending answers), or the reason for no more labels:
-        ``"confident"``, ``"settled"`` (by the operator), ``"closed"``, ``"full"``,
-        ``"nobody left"``, ``"not worth it"``.
-    """
-
-    task: str
-    label: str | None
-    confidence: float | None
-    answers: int
-    pending: int
-    gain: float
-    verdict: str
-
-    @property
-    def stops(self) -> bool:
-        """Whether the task needs no further label, or can have none."""
-        return self.verdict not in (WORTH, WAITING)
 
 
 def task_statuses(

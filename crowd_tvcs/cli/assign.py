@@ -156,10 +156,11 @@ def _write(found: Assignment, given: AssignOptions, classes: list[str], out: Res
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
     is_table, model = found.plan.is_table, given.demands.dependence_model
+    command = _command(given.crowd.quality, out.record)
     page = render(
         found,
         source=out.record["inputs"][0]["file"],
-        command=_command(given.crowd.quality, out.record),
+        command=command,
         caps=out.record["parameters"],
         curve=around(found, rng=out.record["seed"]) if is_table else None,
         measured=model.measured if is_table and model is not None else (),

@@ -156,7 +156,7 @@ def import_answers(
     """
     chosen = _format(format)
     collector = Collector(
-        accounts,
+        accounts=accounts,
         duplicates=duplicates,
         times=times,
         classes=classes,

@@ -69,6 +69,7 @@ class Collected:
     skipped: tuple[DataError, ...] = ()
 
 
+@dataclass(eq=False, kw_only=True)
 class Collector:
     """Collect answers one by one, and keep at most one of each pair.
 
@@ -96,28 +97,21 @@ class Collector:
         Whether answers that are refused are skipped and listed.
     """
 
-    def __init__(
-        self,
-        accounts: Mapping[str, str] | None = None,
-        *,
-        duplicates: str | None = None,
-        times: bool = False,
-        classes: Collection[str] | None = None,
-        leave_out_missing: bool = False,
-        takes_any_label: bool = False,
-        ground_truth: bool = False,
-        skip_bad: bool = False,
-    ) -> None:
-        check_duplicates(duplicates)
-        self._accounts = accounts
-        self._keep, self._times = duplicates, times
-        self._classes = None if classes is None else set(classes)
-        self._leaves_out, self._takes_any_label = leave_out_missing, takes_any_label
+    accounts: Mapping[str, str] | None = None
+    duplicates: str | None = None
+    times: bool = False
+    classes: Collection[str] | None = None
+    leave_out_missing: bool = False
+    takes_any_label: bool = False
+    ground_truth: bool = False
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        check_duplicates(self.duplicates)
         self._notes: dict[str, None] = {}
         self._given: dict[tuple[str, str], list[tuple[str, SourceLocation, Timing]]] = {}
         self._has_times = False
         self._left_out: Counter[str] = Counter()
-        self._wants_gold, self._skips_bad = ground_truth, skip_bad
         self._gold: dict[str, list[tuple[str, SourceLocation]]] = {}
         self._n_truths = 0
         self._skipped: list[DataError] = []
@@ -131,7 +125,7 @@ class Collector:
             self._refuse_or_skip(error)
 
     def _refuse_or_skip(self, error: DataError) -> None:
-        if not self._skips_bad:
+        if not self.skip_bad:
             raise error
         self._skipped.append(error)
 
@@ -154,7 +148,7 @@ class Collector:
         """
         values = {}
         self._n_truths += is_truth
-        is_gold = is_truth and self._wants_gold  # then whoever gave it
+        is_gold = is_truth and self.ground_truth  # then whoever gave it
         fields = (LABEL, label), ("task", task), ("worker", account)
         for kind, field in fields[:2] if is_gold else fields:
             value = self._checked_text(location, kind, field)
@@ -175,15 +169,15 @@ class Collector:
         text = "" if is_absent else name_of(value, location, name)
         if kind != LABEL:
             fault = find_name_fault(text)
-        elif text and (self._takes_any_label or text in (self._classes or ())):
+        elif text and (self.takes_any_label or text in (self.classes or ())):
             fault = None
         else:
             fault = find_label_fault(text)
-            if self._classes is not None and not (fault and fault.is_missing):
-                raise location.error(name, _other_label(text, self._classes))
+            if self.classes is not None and not (fault and fault.is_missing):
+                raise location.error(name, _other_label(text, self.classes))
         if fault is None:
             return text
-        if fault.is_missing and self._leaves_out:
+        if fault.is_missing and self.leave_out_missing:
             return None
         raise location.error(
             name, describe_fault(fault, text, kind, of_answers=True, empty="nothing")
@@ -193,20 +187,20 @@ class Collector:
         self, location: SourceLocation, task: str, account: str, label: str, stamp: Stamp
     ) -> None:
         worker = account
-        if self._accounts is not None:
-            if account not in self._accounts:
+        if self.accounts is not None:
+            if account not in self.accounts:
                 what = (
                     f"account {quoted(account)} is not in the table of accounts; add a row for it"
                 )
                 raise error_at(location, what)
-            worker = self._accounts[account]
+            worker = self.accounts[account]
         self._has_times |= not stamp.is_empty
-        timing = stamp.read(location) if self._times or self._keep else Timing()
+        timing = stamp.read(location) if self.times or self.duplicates else Timing()
         self._given.setdefault((task, worker), []).append((label, location, timing))
 
     def has_account(self, account: str) -> bool:
         """Return whether the account is in the table of accounts."""
-        return self._accounts is not None and account in self._accounts
+        return self.accounts is not None and account in self.accounts
 
     def leave_out(self, why: str) -> None:
         """Count a record without an answer."""
@@ -228,14 +222,14 @@ class Collector:
         self._refuse_odd_labels()
         gold = self._agreed_gold()
         repeated = [pair for pair, given in self._given.items() if len(given) > 1]
-        if repeated and self._keep is None:
+        if repeated and self.duplicates is None:
             self._refuse(repeated)
         pairs = sorted(self._given)
         chosen = [self._choose(self._given[pair]) for pair in pairs]
         rows = [(*pair, label) for pair, (label, _, _) in zip(pairs, chosen, strict=True)]
-        times = tuple(timing for _, _, timing in chosen) if self._times else ()
+        times = tuple(timing for _, _, timing in chosen) if self.times else ()
         kept = self._describe_duplicates(repeated) if repeated else ""
-        if self._n_truths and not self._wants_gold:
+        if self._n_truths and not self.ground_truth:
             self.note(
                 f"note: {self._n_truths} annotations are marked as ground truth and count as "
                 "answers; --ground-truth writes them to gold.csv instead"
@@ -267,7 +261,7 @@ class Collector:
 
     def _refuse_odd_labels(self) -> None:
         """Refuse labels that are invalid given the others, such as ``cat;dog`` with both labels."""
-        if self._classes is not None or self._takes_any_label:
+        if self.classes is not None or self.takes_any_label:
             return
         given = [(pair, answer) for pair, answers in self._given.items() for answer in answers]
         faults = find_label_faults({label: None for _, (label, _, _) in given})
@@ -287,9 +281,9 @@ class Collector:
             return given[0]
         if all(timing.when == timing.when for _, _, timing in given):  # none is NaN
             given = sorted(given, key=lambda one: one[2].when)
-        if self._keep == "majority":
+        if self.duplicates == "majority":
             return given[most_frequent([label for label, _, _ in given])]
-        return given[-1 if self._keep == "last" else 0]
+        return given[-1 if self.duplicates == "last" else 0]
 
     def _refuse(self, repeated: list[tuple[str, str]]) -> None:
         task, worker = repeated[0]
@@ -307,7 +301,7 @@ class Collector:
             f"{quoted(worker)} on {quoted(task)}" for task, worker in repeated[:EXAMPLES]
         )
         answers = sum(len(self._given[pair]) for pair in repeated)
-        return describe_duplicates(len(repeated), answers, str(self._keep), examples)
+        return describe_duplicates(len(repeated), answers, str(self.duplicates), examples)
 
 
 def _other_label(text: str, classes: Collection[str]) -> str:

@@ -7,16 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.campaign.entries import WAITING, WORTH, TaskStatus
 from crowd_tvcs.campaign.gold_calibration import GoldCalibration, calibrate_on_gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.stopping import (
-    WAITING,
-    WORTH,
-    TaskStatus,
-    least_confident,
-    summary,
-    task_statuses,
-)
+from crowd_tvcs.campaign.stopping import least_confident, summary, task_statuses
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import describe_dependence
 from tvcs_core.files.page import Axes, fill_page

@@ -30,7 +30,6 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
     LOOPBACK,
     BodyLimitMiddleware,
-    BusyError,
     HeadersMiddleware,
     HostMiddleware,
     OriginMiddleware,
@@ -199,14 +198,8 @@ def _add_errors(app: FastAPI, served: Served) -> None:
     @app.exception_handler(RateLimitError)
     async def too_fast(request: Request, error: RateLimitError) -> Response:
         t, wait = texts_for(request), str(math.ceil(error.wait))
-        message = t["too_many"].format(seconds=wait)
-        return respond(request, 429, t["moment"], message, {"Retry-After": wait}, t)
-
-    @app.exception_handler(BusyError)
-    async def busy(request: Request, error: BusyError) -> Response:
-        t, wait = texts_for(request), str(math.ceil(error.wait))
-        message = t["busy"].format(seconds=wait)
-        return respond(request, 503, t["moment"], message, {"Retry-After": wait}, t)
+        message = t[error.text].format(seconds=wait)
+        return respond(request, error.status, t["moment"], message, {"Retry-After": wait}, t)
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:

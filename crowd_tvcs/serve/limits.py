@@ -24,17 +24,17 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class RateLimitError(Exception):
     """Too many requests; the next is allowed in `wait` seconds."""
 
+    status, text = 429, "too_many"
+
     def __init__(self, wait: float) -> None:
         super().__init__()
         self.wait = wait
 
 
-class BusyError(Exception):
+class BusyError(RateLimitError):
     """Too many slow requests; one may be possible in `wait` seconds."""
 
-    def __init__(self, wait: float) -> None:
-        super().__init__()
-        self.wait = wait
+    status, text = 503, "busy"
 
 
 class TokenBucket:

@@ -172,7 +172,8 @@ def _vote_on_pairs(state: State) -> KindVotes:
         if task.answers:
             i, j = (place[name] for name in pair)
             sure = float(ndtr(abs(differs[i, j]) / sd[i, j])) if found.is_measured else None
-            of_task[task.name] = (pair[int(differs[i, j] < 0)], sure)
+            better = WORDS[TIE] if differs[i, j] == 0.0 else pair[int(differs[i, j] < 0.0)]
+            of_task[task.name] = (better, sure)
     parts = describe_parts(data.parts())
     sentences = ([parts] if parts else []) + found.sentences()
     return KindVotes(ranking.ITEM_COLUMNS, list(found.item_rows()), of_task, sentences)

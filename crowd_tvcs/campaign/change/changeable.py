@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from sqlalchemy import select
 
 from crowd_tvcs.campaign.change.changes import Changes, limits_of
 from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
-from crowd_tvcs.campaign.entries import check_text
+from crowd_tvcs.campaign.entries import TaskStatus, check_text
 from crowd_tvcs.campaign.settings import check_range, moment_of
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_type, items_of
-
-if TYPE_CHECKING:
-    from crowd_tvcs.campaign.stopping import TaskStatus
 
 
 class Changeable:

@@ -9,8 +9,10 @@ from crowd_tvcs.answer_kinds.comparisons import Comparisons, read_comparisons
 from crowd_tvcs.answer_kinds.ranking import rank_items
 from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
 from crowd_tvcs.campaign.answer_kinds.kind import items_of_pair, kind_of
+from crowd_tvcs.campaign.answer_kinds.tables import read_pair_tasks
 from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
 from tests.makers.commands import crowd_tvcs
+from tvcs_core.files.errors import DataError
 
 ITEMS = "abcdef"
 TASKS = [f"{x} vs {y}" for x, y in combinations(ITEMS, 2)]
@@ -158,6 +160,18 @@ def test_bad_pairs_are_refused(tmp_path, tasks, message):
     with pytest.raises(ValueError, match=message):
         Campaign.create(tmp_path / "c.db", workers=["ann"], tasks=tasks, answer_kind="pairs")
     assert not (tmp_path / "c.db").exists()
+
+
+def test_a_pair_of_which_only_a_tie_is_known_is_a_tie(campaign):
+    task = campaign.next("ann").task
+    campaign.submit("ann", task, "tie")
+    assert {one.task: one.label for one in campaign.review_tasks() if one.answers} == {task: "tie"}
+
+
+def test_a_table_that_has_a_pair_twice_is_refused_by_line(tmp_path):
+    (tmp_path / "t.csv").write_text("left,right\na,b\nb,c\nb,a\n")
+    with pytest.raises(DataError, match=r"t.csv:4: the pair of 'b' and 'a' is .* in line 2; keep"):
+        read_pair_tasks(tmp_path / "t.csv")
 
 
 def test_what_was_promised_stays(campaign):
