@@ -100,6 +100,7 @@ def expression_in(roles: Roles) -> Expression:
         steady_values=values[n:],
         scale=scale,
         guessed_from=why,
+        identifiers=sheet.identifiers,
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
@@ -110,7 +110,11 @@ def names_in_edges(path: str | Path) -> list[str]:
     return open_scored_edges(path).names()
 
 
-def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Network:
+def read_reference(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
 
     They are in a file or a DataFrame.
@@ -120,9 +124,9 @@ def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> N
     by its names, in any order, or because it holds neither two genes nor one of these values. Edges
     have the score 1. Self-loops, repeats and edges of other genes are left out, with a warning.
     Names are matched without version, species prefix and case where they differ in these alone,
-    with a warning that counts them. Lists of databases may have more columns:
-    CollecTRI, DoRothEA, OmniPath and RegulonDB with their headers, TRRUST without one. Lines above
-    that begin with ``#`` are comments.
+    with a warning that counts them; and by `identifiers`, those of an `Expression`. Lists of
+    databases may have more columns: CollecTRI, DoRothEA, OmniPath and RegulonDB with their headers,
+    TRRUST without one. Lines above that begin with ``#`` are comments.
 
     Raises
     ------
@@ -130,7 +134,7 @@ def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> N
         If there are not 2 or 3 columns, a third cell is something else (line and column are
         named), or no edge joins two of the genes.
     """
-    return reference_in(source, genes).network
+    return reference_in(source, genes, identifiers).network
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,11 @@ def _remedy(value: str, row: int) -> str:
     return ""
 
 
-def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Reference:
+def reference_in(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Reference:
     """Read a reference as `read_reference` does, and count the rows that were left out."""
     edges = _open_reference(source)
     if not edges.first and not edges.is_wide and _is_header(edges, genes):
@@ -175,7 +183,7 @@ def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Ref
         i = signs.index(None)
         remedy = _remedy(cells[i], edges.first + i)
         raise edges.error(f"must be one of {SHOWN}, found {quoted(cells[i])}{remedy}", i, "sign")
-    found = edges.among(genes)
+    found = edges.among(genes, edges.called_as(genes, identifiers))
     is_edge = np.array([cell != NO_EDGE for cell in cells])[found.rows]
     if not is_edge[found.first].any():
         raise edges.no_edge(genes)

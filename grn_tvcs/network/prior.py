@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.programs.edge_list import (
     REGULATOR,
@@ -202,7 +203,11 @@ class Prior:
         return Prior.of_edges(genes, edges, self.n_listed)
 
 
-def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior:
+def read_prior(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Prior:
     """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
 
     A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
@@ -214,7 +219,8 @@ def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior
     pair is listed several times, the largest weight counts. Warnings count these, self-loops and
     edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
     E) are the weights. Names are matched without version, species prefix and case where they
-    differ in these alone, with a warning that counts them.
+    differ in these alone, with a warning that counts them; and by `identifiers`, those of an
+    `Expression` (``expression.identifiers``).
 
     Raises
     ------
@@ -227,7 +233,7 @@ def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior
         edges = _without_header(edges)
     weights, signs = _weights_and_signs(edges)
     is_edge = weights > 0
-    found = edges.among(genes, is_edge=is_edge)
+    found = edges.among(genes, edges.called_as(genes, identifiers), is_edge)
     if not found.rows.size:
         raise edges.no_edge(genes, "a prior edge", "table")
     weights, signs = _surest(found, weights, signs)

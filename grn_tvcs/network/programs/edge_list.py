@@ -17,7 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import INDEX
-from grn_tvcs.expression.judge.same_names import SameNames, same_names
+from grn_tvcs.expression.judge.same_names import (
+    NO_IDENTIFIERS,
+    Identifiers,
+    SameNames,
+    same_names,
+)
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.refused import if_json, refuse_folder, refuse_other_formats
@@ -121,9 +126,11 @@ class EdgeList(NamedTuple):
         """Return all regulators and targets, each once."""
         return sorted({name for pair in self.pairs() for name in pair})
 
-    def called_as(self, genes: Sequence[str]) -> SameNames:
+    def called_as(
+        self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS
+    ) -> SameNames:
         """Find the names among genes that may be written otherwise."""
-        return same_names((name for pair in self.pairs() for name in pair), genes)
+        return same_names((name for pair in self.pairs() for name in pair), genes, identifiers)
 
     def among(
         self,
