@@ -25,7 +25,6 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.tables import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,10 +209,10 @@ def read_prior(
 ) -> Prior:
     """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
 
-    A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
-    ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without one the columns
-    are regulator, target, weight, sign; or regulator, target, sign and columns that are not read,
-    such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
+    Columns have the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
+    ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without them the
+    columns are regulator, target, weight, sign; or regulator, target, sign and columns that are not
+    read, such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
     Without a column of signs, a weight below 0 represses, and then one above 0 activates. If a
     pair is listed several times, the largest weight counts. Warnings count these, self-loops and
@@ -228,9 +227,9 @@ def read_prior(
         Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
         no edge joins two of the genes.
     """
-    edges = open_edges(source, "a weight and a sign")
+    edges = open_edges(source, "a weight and a sign", genes)
     if not edges.columns:
-        edges = _without_header(edges)
+        edges = edges._replace(columns=_by_place(edges))
     weights, signs = _weights_and_signs(edges)
     is_edge = weights > 0
     found = edges.among(genes, edges.called_as(genes, identifiers), is_edge)
@@ -257,8 +256,8 @@ def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[Floats, S
     return np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
 
 
-def _without_header(edges: EdgeList) -> EdgeList:
-    """Return the edges of a list whose first row holds no name that is known."""
+def _by_place(edges: EdgeList) -> dict[str, int]:
+    """Places of the columns of a list whose first row holds no name that is known."""
     rows = edges.table.rows
     width = len(rows[0])
     if not 2 <= width <= 4:
@@ -268,13 +267,10 @@ def _without_header(edges: EdgeList) -> EdgeList:
             f"{', '.join(REGULATOR)}; {', '.join(TARGET)}; {', '.join(SCORE)}",
             row=0,
         )
-    third = rows[0][2] if width > 2 else "1"
-    if not (is_number(third) or is_word(third)):
-        edges = edges.with_header()
     names: tuple[str, ...] = ("regulator", "target", "score", "sign")
     if width > 2 and any(is_word(row[2]) for row in rows[edges.first :]):
         names = ("regulator", "target", "sign")
-    return edges._replace(columns=dict(zip(names, range(width), strict=False)))
+    return dict(zip(names, range(width), strict=False))
 
 
 def _weights_and_signs(edges: EdgeList) -> tuple[Floats, Signs]:
