@@ -82,7 +82,11 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(write):
 @pytest.mark.parametrize(
     ("levels", "sheet", "message"),
     [
-        (LEVELS, SHEET.replace("s3", "zz"), "but 1 have none: zz; there stands s1, s2, s3, s4"),
+        (
+            LEVELS,
+            SHEET.replace("s3", "zz"),
+            "but 1 sample has none: zz; there stands s1, s2, s3, s4",
+        ),
         (LEVELS, SHEET.replace("s3", "s2"), "samples must be different, found twice: s2"),
         (LEVELS, SHEET.replace("sample", "who").replace("s3", "s9"), "must have one column sample"),
         (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
@@ -102,7 +106,7 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(write, levels, sheet, mes
 @pytest.mark.parametrize(
     ("cells", "clock", "message"),
     [
-        (CELLS, CLOCK.replace("c4", "c9"), "1 have none: c9"),
+        (CELLS, CLOCK.replace("c4", "c9"), "1 cell has none: c9"),
         (CELLS, CLOCK.replace("0.9", ""), "at least 2 different pseudotimes, found 1"),
         (CELLS, ",t,branch\nc1,0,a\nc2,1,a\nc3,2,b\n", "give each of them a column of pseudo"),
         (CELLS.replace("c4", "c1"), CLOCK, "cells must be different"),

@@ -79,7 +79,7 @@ def test_a_sheet_of_samples_stands_beside_a_frame(tmp_path):
     same(Expression.of(levels, samples=column, series_column="arm"), expected)
     turned = Expression.of(levels.T, samples=sheet, genes_in_rows=True, series_column="arm")
     same(turned, expected)
-    with pytest.raises(DataError, match="1 have none: s9; there stands s0"):
+    with pytest.raises(DataError, match="1 sample has none: s9; there stands s0"):
         Expression.of(levels, samples=sheet.rename({"s3": "s9"}), series_column="arm")
     with pytest.warns(UserWarning, match="left out 3 samples: s3, s4, s5"):
         Expression.of(levels, samples=sheet.head(3), series_column="arm")
