@@ -216,7 +216,7 @@ def test_a_frame_is_not_read_as_what_it_is_not(frame, message):
 
 
 def test_an_index_that_may_be_a_time_is_warned_of_and_numbers_of_rows_are_not(recwarn):
-    for index in (range(6), range(3, 9), [5, 3, 1, 0, 2, 4]):
+    for index in (range(6), range(3, 9), range(0, 12, 2), [5, 3, 1, 0, 2, 4], [0.5] * 6):
         assert Expression.of(UNTIMED.set_index(pd.Index(index))).n_steady == 6
     assert not recwarn
     with pytest.warns(UserWarning, match=r"index rises like a time \(0, 10, 20, ...\)"):
@@ -345,7 +345,14 @@ def test_numbered_genes_of_a_family_beside_named_samples_are_genes(index):
         Expression.of(frame)
 
 
-def test_an_index_of_levels_is_pointed_out():
+def test_an_index_of_levels_is_pointed_out_with_what_ends_the_warning(recwarn):
     frame = pd.DataFrame({"A": [1.5, 2.25, 3.5], "B": [2.0, 3, 1], "C": [1, 2.5, 2]}).set_index("A")
-    with pytest.warns(UserWarning, match=r"index A holds the numbers 1.5, 2.25, 3.5 and is not"):
-        assert Expression.of(frame).genes == ("B", "C")
+    two = frame.set_index(pd.Index(list("xyz"), name="batch"), append=True)
+    for given, gone in ((frame, "drop=True"), (two, "level='A', drop=True")):
+        with pytest.warns(UserWarning, match=rf"index A holds the numbers .*index\({gone}\)$"):
+            assert Expression.of(given).genes == ("B", "C")
+        level = {"level": "A"} if given is two else {}
+        assert Expression.of(given.reset_index(**level, drop=True)).genes == ("B", "C")
+    for nothing in ([0.5] * 3, [np.nan] * 3):
+        assert Expression.of(frame.set_index(pd.Index(nothing, name="A"))).genes == ("B", "C")
+    assert not recwarn
