@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.facts import edges_with_facts
 from grn_tvcs.network.programs.frames import celloracle_frame, decoupler_frame
+from grn_tvcs.network.programs.refused import BASE
 from tvcs_core.files.tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BASE = ("peak_id", "gene_short_name")
 
 
 def write_decoupler(network: Network, path: Path) -> None:
