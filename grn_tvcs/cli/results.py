@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from grn_tvcs.cli.work import Inference
@@ -92,9 +92,7 @@ class InferenceResults:
         if network.verdict is not None:
             facts["verdict"] = network.verdict.facts()
         if reference is not None:
-            facts["scores"] = [
-                {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
-            ]
+            facts["scores"] = [row.facts() for row in scores]
             facts["left_out_of_reference"] = reference.left_out
         return facts | {"genes": list(network.genes)}
 
