@@ -233,8 +233,7 @@ def _check_index_of_times(index: pd.Index) -> None:
             "as (index - index[0]) / pandas.Timedelta('1h')",
             path=FRAME,
         )
-    is_default = hasattr(index, "step")  # a RangeIndex, also of every second row
-    numbers = list(index) if index.dtype.kind in "iuf" and not is_default else []
+    numbers = list(index) if index.dtype.kind in "iuf" else []
     if rise_like_times(numbers) and any(b - a != 1 for a, b in pairwise(numbers)):
         start = ", ".join(f"{number:g}" for number in numbers[:3])
         warn_user(
