@@ -105,6 +105,15 @@ def test_from_gold_answers_to_labels(store):
     assert "there are rounds 1 to 2, found 3" in refused.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "replan"])
+def test_a_round_of_no_labels_is_refused(store, command):
+    """It was issued, and then `plan` could not make the first round."""
+    refused = run(command, store, "--labels", 0)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "labels must be >= 1, found 0" in refused.stderr
+    assert "round 1: 8 labels" in run("plan", store, "--labels", 8).stderr
+
+
 def test_tasks_one_at_a_time(store):
     offered = json.loads(run("next", store, "--worker", "007", "--json").stdout)
     task = offered["task"]
