@@ -228,9 +228,7 @@ class Campaign(Desk, Changeable):
         from crowd_tvcs.campaign import rounds
         from crowd_tvcs.campaign.planning.proposal import RoundRequest
 
-        count_of("labels", labels)
-        if labels == 0:
-            raise ValueError("labels must be >= 1, found 0: a round without labels asks nobody")
+        count_of("labels", labels, least=1)
         count_of("max_per_side", max_per_side)
         check_type("quick", quick, bool)
         if min_gain is not None:

@@ -110,7 +110,7 @@ def test_a_round_of_no_labels_is_refused(store, command):
     """It was issued, and then `plan` could not make the first round."""
     refused = run(command, store, "--labels", 0)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "labels must be >= 1, found 0" in refused.stderr
+    assert "--labels must be an integer >= 1, found 0" in refused.stderr
     assert "round 1: 8 labels" in run("plan", store, "--labels", 8).stderr
 
 
