@@ -396,7 +396,7 @@ def test_labels_that_tie_share_the_score(crowd, rng):
         ({"labels": ()}, "labels must be integers >= 1"),
         ({"splits": 0}, "splits must be >= 1"),
         ({"gold_share": 1.0}, "gold_share must be above 0 and below 1"),
-        ({"gold_share": 0.001}, "0 of them would be gold"),
+        ({"gold_share": 0.001}, " 0 would be gold"),
     ],
 )
 def test_replay_refuses(crowd, options, message):
