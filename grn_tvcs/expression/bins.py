@@ -18,6 +18,8 @@ from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_number, check_type, option_name, option_words
+from tvcs_core.engines import hash_of
+from tvcs_core.files.display import joined
 
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
 FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
@@ -59,7 +61,8 @@ def prepared(
 ) -> Expression:
     """Return the expression as methods take it: on its scale, cells along time averaged in bins.
 
-    A warning describes the averages, unless a number of bins was asked for.
+    A warning describes the averages, unless a number of bins was asked for. Another names series
+    that hold the same values.
 
     Parameters
     ----------
@@ -69,6 +72,7 @@ def prepared(
         As for `infer`.
     """
     settled = on_scale(expression, scale)
+    _warn_of_copies(expression)
     is_off = isinstance(bins, str) and bins == OFF
     numbers = None if is_off else _bins_of_series(settled, bins)
     if numbers is None:
@@ -77,6 +81,21 @@ def prepared(
     if isinstance(bins, str):
         warn_user(f"{averaged.notes[-1]} Give {option_words({'bins': OFF})} to use each by itself.")
     return on_scale(averaged)
+
+
+def _warn_of_copies(expression: Expression) -> None:
+    """Warn of series whose values are all those of an earlier one."""
+    first: dict[str, str] = {}
+    copies = []
+    for name, rows in expression.pieces.items():
+        original = first.setdefault(hash_of("", expression.values[rows]), name)
+        if original != name:
+            copies.append(f"{name} (as {original})")
+    if copies:
+        warn_user(
+            "series with the same values as another count once more: "
+            f"{joined(copies)}; remove them if they are copies"
+        )
 
 
 def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None:
