@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
+from grn_tvcs.expression.judge.remarks import warn_of_copies
 from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_number, check_type, option_name, option_words
-from tvcs_core.engines import hash_of
-from tvcs_core.files.display import joined
 
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
 FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
@@ -72,7 +71,7 @@ def prepared(
         As for `infer`.
     """
     settled = on_scale(expression, scale)
-    _warn_of_copies(expression)
+    warn_of_copies(settled)
     is_off = isinstance(bins, str) and bins == OFF
     numbers = None if is_off else _bins_of_series(settled, bins)
     if numbers is None:
@@ -81,21 +80,6 @@ def prepared(
     if isinstance(bins, str):
         warn_user(f"{averaged.notes[-1]} Give {option_words({'bins': OFF})} to use each by itself.")
     return on_scale(averaged)
-
-
-def _warn_of_copies(expression: Expression) -> None:
-    """Warn of series whose values are all those of an earlier one."""
-    first: dict[str, str] = {}
-    copies = []
-    for name, rows in expression.pieces.items():
-        original = first.setdefault(hash_of("", expression.values[rows]), name)
-        if original != name:
-            copies.append(f"{name} (as {original})")
-    if copies:
-        warn_user(
-            "series with the same values as another count once more: "
-            f"{joined(copies)}; remove them if they are copies"
-        )
 
 
 def _bins_of_series(expression: Expression, bins: int | str) -> list[int] | None:

@@ -241,16 +241,3 @@ class TestCellsBeforeBins:
         cells = lineages((40, 30), rng)
         found = infer(average_in_bins(cells, 5), method, scale="levels")
         assert np.array_equal(found.scores, infer(cells, method, scale="levels").scores)
-
-
-def test_series_with_the_same_values_are_named_once():
-    rng = np.random.default_rng(0)
-    one, other = rng.random((2, 4, 3))
-    nearly = one + np.eye(4, 3) * 1e-12
-    series = tuple(name for name in ("a", "b", "again", "c") for _ in range(4))
-    times = np.tile(np.arange(4.0), 4)
-    made = Expression(np.concatenate([one, other, one, nearly]), times, series, ("x", "y", "z"))
-    sentence = r"series with the same values as another count once more: again \(as a\);"
-    with pytest.warns(UserWarning, match=sentence) as warned:
-        infer(made, "pcc", rng=0)
-    assert len(warned) == 1
