@@ -308,9 +308,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    message = (
-        "named by gene_name, 3 of 4 by gene_id, .*to name all by that, give gene_column='gene_id'"
-    )
+    message = "named by gene_name; 3 of 4 by gene_id, .*to name all by gene_id, give gene_column="
     with pytest.warns(UserWarning, match=message):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
