@@ -71,9 +71,10 @@ def infer(
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap
         on the first two. `max_out_degree` may map names of regulators to their caps; the others
-        then have none. Without `max_edges`, as many edges are selected as the verdict supports,
-        under the other caps. Without a verdict the number is one for every ten targets, as
-        candidates to test.
+        then have none. `max_edges` changes no score, confidence or verdict, but those of
+        ``"tvcs-plain"``. Without it, as many edges are selected as the verdict supports, under the
+        other caps. Without a verdict the number is one for every ten targets, as candidates to
+        test.
     regulators
         Names of the genes that may regulate; None means all. Names are matched without version,
         species prefix and case where they differ in these alone, with a warning.

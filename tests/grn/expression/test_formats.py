@@ -269,8 +269,8 @@ def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
         Expression.of([one, other])
     with pytest.raises(DataError, match=r"one\.tsv: is given twice"):
         Expression.of([one, two, one])
-    lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
-    for path in (one, two):
+    for path, most in ((one, 9), (two, 8)):
+        lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % most}" for t in range(8)]
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
     words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
     done = grn_tvcs(*words)
