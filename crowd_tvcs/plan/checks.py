@@ -15,6 +15,7 @@ from crowd_tvcs.accuracy.model import (
     checked_prior,
 )
 from crowd_tvcs.answers.factors import CrowdQuality
+from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted
@@ -31,6 +32,7 @@ def checked_caps(
     name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
 ) -> NDArray[np.int64]:
     """One cap per name, none above the room there is."""
+    caps = in_order(name, caps, names)
     given = array_of(name, room if caps is None else caps)
     if given.dtype.kind == "f" and (abs(given) < MAX_WHOLE).all():
         whole = given.astype(np.int64)  # as pandas keeps them
@@ -105,7 +107,9 @@ def _forced_by_name(forced: pd.DataFrame, quality: Quality) -> pd.DataFrame:
             f"for every pair that must be; found rows {joined(list(forced.index), quoted)} and "
             f"columns {joined(list(forced.columns), quoted)}"
         )
-    return forced.loc[workers, tasks]
+    forced = forced.loc[workers, tasks]
+    is_known = all(one.kind == "b" for one in forced.dtypes) and not forced.isna().any(axis=None)
+    return forced.astype(bool) if is_known else forced  # nullable types are objects to NumPy
 
 
 def checked_budget(budget: int | None, most: int) -> int:
@@ -121,7 +125,7 @@ def checked_budget(budget: int | None, most: int) -> int:
 
 def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
     """One probability per task."""
-    given = array_of("prior", prior, np.float64)
+    given = array_of("prior", in_order("prior", prior, tasks), np.float64)
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
         raise ValueError(
             f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"

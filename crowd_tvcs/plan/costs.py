@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core.arguments import array_of, check_number, items_of
 from tvcs_core.files.display import quoted
@@ -37,7 +38,7 @@ def money_settings(
 
 
 def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
-    given = array_of("cost", cost, np.float64)
+    given = array_of("cost", in_order("cost", cost, workers), np.float64)
     if given.ndim > 1 or (given.ndim == 1 and given.size != len(workers)):
         raise ValueError(
             f"cost must be one number or {len(workers)} of them, found shape {given.shape}"
@@ -61,11 +62,17 @@ def _checked_group(
         return None
     if isinstance(group, str) or len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
-    for worker, name in zip(workers, group, strict=True):
+    out = tuple(None if _is_missing(name) else name for name in in_order("group", group, workers))
+    for worker, name in zip(workers, out, strict=True):
         if not (name is None or (isinstance(name, str) and name)):
             raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
-    named = [name for name in group if name is not None]
-    return tuple(group) if len(set(named)) < len(named) else None
+    named = [name for name in out if name is not None]
+    return out if len(set(named)) < len(named) else None
+
+
+def _is_missing(name: object) -> bool:
+    """Whether a name is NaN or NA, as pandas keeps None."""
+    return not isinstance(name, str) and str(name) in ("nan", "<NA>")
 
 
 def group_codes(plan: Terms) -> NDArray[np.int64]:
