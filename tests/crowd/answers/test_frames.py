@@ -203,6 +203,15 @@ def test_missing_groups_and_nullable_booleans_are_as_pandas_keeps_them():
         Plan(quality, forced=forced)
 
 
+def test_classes_may_be_numbers_as_labels_are():
+    rows = pd.DataFrame({"task": [1, 1], "worker": [1, 2], "label": [0, 1]})
+    assert read_answers(rows, classes=[0, 1, 2]).classes == ("0", "1", "2")
+    gold = read_gold(rows[["task", "label"]].iloc[:1], classes=[0, 1])
+    assert gold.labels == {"1": "0"}
+    with pytest.raises(ValueError, match=r"every row must be \(task, worker, label\)"):
+        Answers.of([("t1", "ann")])
+
+
 def test_caps_may_be_whole_floats_as_pandas_keeps_them():
     names = list(WIDE.index)
     caps = pd.Series(np.arange(1.0, 1.0 + len(names)), index=names)
