@@ -123,18 +123,21 @@ def checked_budget(budget: int | None, most: int) -> int:
     return min(int(budget), most)
 
 
-def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
-    """One probability per task."""
-    given = array_of("prior", in_order("prior", prior, tasks), np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
+def checked_numbers(
+    name: str, given: ArrayLike, kind: str, names: Sequence[str], most: float = np.inf
+) -> NDArray[np.float64]:
+    """One number >= 0 per name of a task or worker: at most `most`, or finite."""
+    values = array_of(name, in_order(name, given, names), np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and values.size != len(names)):
         raise ValueError(
-            f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
+            f"{name} must be one number or {len(names)} of them, found shape {values.shape}"
         )
-    out = np.array(np.broadcast_to(given, len(tasks)))
-    wrong = ~((out >= 0.0) & (out <= 1.0))
+    out = np.array(np.broadcast_to(values, len(names)))
+    wrong = ~((out >= 0.0) & (out <= most) & (out < np.inf))
     if wrong.any():
-        j = int(np.argmax(wrong))
-        raise ValueError(f"prior must be in [0, 1], but that of task {tasks[j]!r} is {out[j]}")
+        i = int(np.argmax(wrong))
+        allowed = "a finite number >= 0" if most == np.inf else f"in [0, {most:g}]"
+        raise ValueError(f"{name} must be {allowed}, but that of {kind} {names[i]!r} is {out[i]}")
     out.setflags(write=False)
     return out
 
@@ -171,7 +174,7 @@ def class_settings(
 ) -> tuple[tuple[str, object], ...]:
     """Check the number of classes, the priors of tasks, and the confusion matrices of workers."""
     k = checked_classes(n_classes)
-    of_one = checked_chance(prior, quality.tasks)
+    of_one = checked_numbers("prior", prior, "task", quality.tasks, 1.0)
     of_all = None
     if k > 2:
         if (of_one != 0.5).any():

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.names import in_order
+from crowd_tvcs.plan.checks import checked_numbers
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import array_of, check_number, items_of
+from tvcs_core.arguments import check_number, items_of
 from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
@@ -26,7 +27,7 @@ def money_settings(
     workers: Sequence[str],
 ) -> tuple[tuple[str, object], ...]:
     """Check the cost of a label of every worker, the money for all labels, and the groups."""
-    costs = None if cost is None else _checked_cost(cost, workers)
+    costs = None if cost is None else checked_numbers("cost", cost, "worker", workers)
     if money is not None:
         if costs is None:
             raise ValueError("money needs the cost of a label of every worker, found no cost")
@@ -35,23 +36,6 @@ def money_settings(
         if not 0.0 <= money < math.inf:
             raise ValueError(f"money must be a finite number >= 0, found {money}")
     return ("cost", costs), ("money", money), ("group", _checked_group(group, workers))
-
-
-def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
-    given = array_of("cost", in_order("cost", cost, workers), np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(workers)):
-        raise ValueError(
-            f"cost must be one number or {len(workers)} of them, found shape {given.shape}"
-        )
-    out = np.array(np.broadcast_to(given, len(workers)))
-    wrong = ~((out >= 0.0) & (out < math.inf))
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(
-            f"cost must be a finite number >= 0, but that of worker {workers[i]!r} is {out[i]}"
-        )
-    out.setflags(write=False)
-    return out
 
 
 def _checked_group(
