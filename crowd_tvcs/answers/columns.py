@@ -229,12 +229,6 @@ def rows_by_name(
     return out
 
 
-def empty_name_error(table: Table, row: int, column: int) -> DataError:
-    """Make the error about an empty cell in a column of names."""
-    what = "must be a name, found an empty cell; give it one, or delete the row"
-    return table.error(what, row, column)
-
-
 def repeated_header_error(table: Table, row: int) -> DataError:
     """Make the error about a row that repeats the header, as in concatenated files."""
     return table.error("the header is there again; leave it out where files are joined", row)
