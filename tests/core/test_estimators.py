@@ -103,6 +103,10 @@ def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_f
     support = model.get_support()
     assert not support[[0, 1, 3, 5, 6]].any()
     assert support[[2, 4, 7, 8, 9, 10, 11]].all()
+    for kind in (float, object, "Int64"):  # pandas writes None as NaN, None and NA
+        caps = pd.Series({"a": 0, "b": None}, dtype=kind)
+        other = TVCSRegressor(row_groups=groups, row_caps=caps).fit(X, y)
+        assert (other.get_support() == support).all()
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series])

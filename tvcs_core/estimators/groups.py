@@ -68,7 +68,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
         found_caps = (of_label.get(label) for label in ordered)
-        caps = [len(labels) if cap is None else cap for cap in found_caps]
+        caps = [len(labels) if _is_none(cap) else cap for cap in found_caps]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
         if caps.ndim == 1 and caps.size != len(ordered):
@@ -81,3 +81,8 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
 def _is_no_group(label: Any) -> bool:
     is_missing = label is None or label != label
     return bool(is_missing or (isinstance(label, Integral) and label == -1))
+
+
+def _is_none(cap: Any) -> bool:
+    """Whether a cap is None, or what pandas makes of None."""
+    return cap is None or str(cap) in ("nan", "<NA>")
