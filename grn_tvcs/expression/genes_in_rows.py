@@ -221,7 +221,8 @@ def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:
         none, rest = map(option_words, remedies)
         raise sheet.error(
             f"heads of samples are times, but for {joined(unclear)}: give {none} if it is no "
-            f"sample, or {rest} if all samples are in steady state",
+            f"sample, or {rest} if all samples are in steady state; a sample before "
+            "the treatment may be called 0",
             HEAD,
             remedies=remedies,
         )
