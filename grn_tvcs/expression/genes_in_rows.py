@@ -86,8 +86,9 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
-    rows = (corner, *sheet.cells(0))
-    has_time = any(name.lower() in clocks or TIME_WITH_UNIT.fullmatch(name) for name in rows)
+    rows = sheet.cells(0)
+    has_time = any(name.lower() in clocks for name in (corner, *rows))
+    has_time = has_time or any(map(TIME_WITH_UNIT.fullmatch, rows))
     is_times = not has_time and _is_times(sheet, options.keep)
     made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
     if is_times and (repeats := repeats_in_header(samples)) is not None:
@@ -202,7 +203,10 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
 def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
     heads = [name for name in sheet.heads[1:] if name not in keep]
-    facts = [name for name in heads if name.lower() in NAMED or CLOCK.fullmatch(name)]
+    clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
+    if len(clocks) > max(1, len(heads) / 2):
+        clocks = []  # time_wt_0, time_wt_5, ... are samples
+    facts = [name for name in heads if name.lower() in NAMED or name in clocks]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
     if facts:
@@ -232,7 +236,8 @@ def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:
         none, rest = map(option_words, remedies)
         raise sheet.error(
             f"heads of samples are times, but for {joined(unclear)}: give {none} if it is no "
-            f"sample, or {rest} if all samples are in steady state",
+            f"sample, or {rest} if all samples are in steady state; a sample before "
+            "the treatment may be called 0",
             HEAD,
             remedies=remedies,
         )

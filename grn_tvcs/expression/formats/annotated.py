@@ -343,7 +343,7 @@ def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     names = data.values("obs", None)
     genes, levels = data.whole
     texts = [str(name) for name in names]
-    if why := are_genes("", texts, genes) or are_samples(genes, texts):
+    if why := are_genes("", texts, genes) or are_samples(genes, texts, of_obs=True):
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)

@@ -157,8 +157,8 @@ def _with_index(
         )
     ]
     used = {column.name for column in from_index}
-    for name in index.names:
-        level = index.get_level_values(name)
+    for i, name in enumerate(index.names):
+        level = index.get_level_values(i)
         if name is not None and str(name) not in used and _holds_levels(level):
             one = f"level={str(name)!r}, " if index.nlevels > 1 else ""
             warn_user(

@@ -347,7 +347,7 @@ def test_a_repeated_row_of_column_names_is_refused(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "times, but for start: give"),
+        ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "but for start: .* be called 0"),
         ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
         ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
         ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
@@ -356,6 +356,21 @@ def test_a_repeated_row_of_column_names_is_refused(write):
 def test_a_table_that_genes_in_rows_does_not_fit_is_refused(write, text, message):
     with pytest.raises(DataError, match=message):
         Expression.of(write(text, "x.csv"), genes_in_rows=True)
+
+
+@pytest.mark.parametrize("corner", ["gene", "Time (h)"])
+@pytest.mark.parametrize(
+    "heads",
+    ["0,2,4,8", "0h,2h,4h,8h", "time_0,time_2,time_4,time_8"],
+)
+def test_heads_are_times_whatever_stands_above_the_genes(write, corner, heads):
+    path = write(f"{corner},{heads}\nA,10,1,2,3\nB,9,2,3,1\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True).times.tolist() == [0, 2, 4, 8]
+
+
+def test_most_heads_that_begin_with_time_are_samples(write):
+    path = write("gene,time_wt_0,time_wt_5,time_ko_0\nA,10,1,2\nB,9,2,3\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True).n_steady == 3
 
 
 def test_heads_beside_times_may_be_samples_at_rest(write):

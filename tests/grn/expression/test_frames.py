@@ -91,6 +91,13 @@ def test_a_gene_is_left_out_beside_a_sheet():
     assert (found.genes, found.series) == (("B", "C"), tuple("xxxyyy"))
 
 
+@pytest.mark.parametrize("names", [None, ["x", "x"]])
+def test_levels_of_an_index_need_no_names(names):
+    index = pd.MultiIndex.from_product([["a", "b"], [0, 1]], names=names)
+    frame = pd.DataFrame({"A": [1.5, 2, 3, 1], "B": [2.0, 3, 1, 4]}, index)
+    assert Expression.of(frame).n_steady == 4
+
+
 def test_samples_of_a_frame_beside_a_sheet_are_there_once():
     levels = TIMED[list(GENES)].set_axis(list("aabcde"))
     sheet = pd.DataFrame({"time": [0.0, 1, 2]}, list("abc"))
