@@ -107,6 +107,9 @@ def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_f
         caps = pd.Series({"a": 0, "b": None}, dtype=kind)
         other = TVCSRegressor(row_groups=groups, row_caps=caps).fit(X, y)
         assert (other.get_support() == support).all()
+    texts = pd.array([x if isinstance(x, str) else None for x in groups], dtype="string")
+    other = TVCSRegressor(row_groups=texts, row_caps=caps).fit(X, y)
+    assert (other.get_support() == support).all()
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series])

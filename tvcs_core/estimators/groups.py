@@ -79,10 +79,11 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
 
 
 def _is_no_group(label: Any) -> bool:
-    is_missing = label is None or label != label
-    return bool(is_missing or (isinstance(label, Integral) and label == -1))
+    if isinstance(label, str):
+        return False
+    return _is_none(label) or (isinstance(label, Integral) and label == -1)
 
 
-def _is_none(cap: Any) -> bool:
-    """Whether a cap is None, or what pandas makes of None."""
-    return cap is None or str(cap) in ("nan", "<NA>")
+def _is_none(value: Any) -> bool:
+    """Whether a cap or a label is None, or what pandas makes of None."""
+    return value is None or str(value) in ("nan", "<NA>")
