@@ -21,7 +21,7 @@ from crowd_tvcs.accuracy.model import (
     checked_confusion,
     checked_prior,
 )
-from tvcs_core.arguments import array_of
+from crowd_tvcs.accuracy.two_classes import checked_pairs
 
 MAX_OUTCOMES = 2**20  # of an exact team: 8 MB per class
 SAMPLES = 2**16  # outcomes of a larger team: standard error at most .5 / 2^8 = .002
@@ -81,20 +81,7 @@ def accuracy_of_classes(
     >>> accuracy.round(3).tolist(), error.tolist()
     ([0.696], [0.0])
     """
-    values, chosen = (
-        array_of("quality", quality, np.float64, copy=False),
-        array_of("assignment", assignment, copy=False),
-    )
-    if values.ndim != 2:
-        raise ValueError(f"quality must be a matrix of workers x tasks, found {values.ndim} axes")
-    if chosen.dtype != np.bool_:
-        raise TypeError(f"assignment must be booleans, found {chosen.dtype}")
-    if chosen.shape != values.shape:
-        raise ValueError(
-            f"assignment must have the shape of quality, {values.shape}, found {chosen.shape}"
-        )
-    if not ((values >= 0.0) & (values <= 1.0)).all():
-        raise ValueError("quality must be in [0, 1]")
+    values, chosen = checked_pairs(quality, assignment)
     classes = checked_classes(n_classes)
     matrices = None if confusion is None else checked_confusion(confusion, len(values), classes)
     model = answer_model(values, checked_prior(prior, values.shape[1], classes), matrices)

@@ -203,9 +203,10 @@ def _voters(
     return start, np.ascontiguousarray(q.T[chosen.T]), priors
 
 
-def _checked(
-    quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+def checked_pairs(
+    quality: ArrayLike, assignment: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return qualities and the mask of assigned pairs, both of shape (workers, tasks)."""
     q = array_of("quality", quality, np.float64, copy=False)
     chosen = array_of("assignment", assignment, copy=False)
     if q.ndim != 2:
@@ -217,6 +218,13 @@ def _checked(
             f"assignment must have the shape of quality, {q.shape}, found {chosen.shape}"
         )
     _check_unit("quality", q)
+    return q, chosen
+
+
+def _checked(
+    quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    q, chosen = checked_pairs(quality, assignment)
     given = array_of("prior", prior, np.float64, copy=False)
     if given.ndim > 1 or (given.ndim == 1 and given.size != q.shape[1]):
         raise ValueError(

@@ -20,6 +20,7 @@ from crowd_tvcs.agreement.chance_corrected import (
 )
 from crowd_tvcs.agreement.pairs import WorkerPairs, agreement_of_pairs
 from crowd_tvcs.answers.answers import Answers, answers_of
+from tvcs_core.arguments import check_number
 from tvcs_core.streams import seed_of, stream
 
 if TYPE_CHECKING:
@@ -154,10 +155,9 @@ def measure(
     >>> measure(Answers.of(rows), bootstrap=0).alpha.value
     0.0
     """
-    if bootstrap < 0:
-        raise ValueError(f"bootstrap must be >= 0, found {bootstrap}")
-    if min_common_tasks < 1:
-        raise ValueError(f"min_common_tasks must be >= 1, found {min_common_tasks}")
+    check_number("bootstrap", bootstrap, whole=True, least=0)
+    check_number("min_common_tasks", min_common_tasks, whole=True, least=1)
+    check_number("interval", interval)
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     rng = stream(rng, "agreement")

@@ -27,7 +27,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
-from tvcs_core.arguments import option_name
+from tvcs_core.arguments import names_of, option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import is_frame
@@ -99,6 +99,7 @@ def read_answers(
         Naming file, line and column: a column is missing, a label or a name is invalid, a label is
         not a class, a pair is answered twice, or (with `times`) a time is impossible.
     """
+    classes = None if classes is None else names_of("classes", classes)
     table = open_table(
         source, "answers must be Answers, a path or a DataFrame with columns task, worker and label"
     )
@@ -177,6 +178,7 @@ def read_gold(
     DataError
         As there, and if a task has two labels or no row has one.
     """
+    classes = None if classes is None else names_of("classes", classes)
     table = open_table(
         _with_columns(source),
         "gold must be Gold, a mapping of tasks to labels, a Series, a path or a DataFrame with "

@@ -32,7 +32,7 @@ def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> NDArray[n
     return np.array([known.count(name) for name in classes], dtype=np.int64)
 
 
-def class_prevalence(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
+def class_prevalence(counts: ArrayLike) -> Floats:
     """Return the prevalence of every class from its number of gold tasks; each above 0.
 
     Examples
@@ -40,7 +40,7 @@ def class_prevalence(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
     >>> class_prevalence([60, 100]).round(3).tolist()
     [0.382, 0.618]
     """
-    smoothed = np.asarray(counts, dtype=np.float64) + strength
+    smoothed = np.asarray(counts, dtype=np.float64) + STRENGTH
     out: Floats = smoothed / smoothed.sum()
     return out
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.columns import (
     WORKER,
     Column,
-    empty_name_error,
     find,
     open_table,
     refuse_others,
@@ -41,7 +40,8 @@ def read_confusion(
     for at in (at_worker, at_label, at_answer):
         for r, row in enumerate(rows, start=1):
             if not row[at]:
-                raise empty_name_error(table, r, at)
+                what = "must be a name, found an empty cell; give it one, or delete the row"
+                raise table.error(what, r, at)
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)

@@ -152,6 +152,9 @@ class Answers(GivenToTasks):
         if is_frame(rows):
             raise TypeError("rows must be tuples, found a DataFrame; read_answers reads one")
         listed = list(rows)
+        for row in listed:
+            if len(row) != 3:
+                raise ValueError(f"every row must be (task, worker, label), found {row!r}")
         of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
         if tasks is None:
             check_texts("tasks", of_task)

@@ -174,7 +174,7 @@ def _votes(
 
 
 def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | None) -> str:
-    """Count the labels, with the mean confidence of the voted ones if it is measured."""
+    """Count the labels, with the mean confidence of those that are not gold if it is measured."""
     import numpy as np
 
     is_gold = np.array([task in known for task in votes.tasks])
@@ -193,7 +193,11 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
         return f"{counted}, all of them known, so there is no confidence to report"
     is_fitted = dependence is not None and dependence.source == "gold"
     doubt = "" if is_fitted else f" ({_unchecked(votes)})"
-    return f"{counted}, mean confidence {votes.confidence[voted].mean():.4f}{doubt}"
+    mean = f"{votes.confidence[voted].mean():.4f}"
+    if is_gold.any():
+        n_gold = np.count_nonzero(is_gold)
+        return f"{counted}, {n_gold} of them gold; mean confidence of the others {mean}{doubt}"
+    return f"{counted}, mean confidence {mean}{doubt}"
 
 
 def _unchecked(votes: Votes) -> str:

@@ -15,7 +15,7 @@ from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
+from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import DualBound, Relaxation, price_everything
 from crowd_tvcs.search.search import EPOCHS, FIRST_STEP, LAST_STEP
 
@@ -67,17 +67,6 @@ class GroupRelaxation:
     def n_tasks(self) -> int:
         """Number of tasks of the whole plan."""
         return len(self.groups.plan.quality.tasks)
-
-    def visit(self, order: Integers, prices: Floats, step: float, deadline: Deadline) -> TaskSets:
-        """Let groups, drawn like tasks, take their best sets in turn, each moving the prices."""
-        relaxation, sets = self.relaxation, self.relaxation.nobody()
-        size = relaxation.n_tasks
-        found = TaskValues(np.zeros(size), np.zeros(size, dtype=bool))
-        moving = Prices(prices, step, relaxation.caps / self.n_tasks, np.empty(0), 0.0)
-        free = Room(np.empty(0, dtype=np.int64), np.array([-1]), np.empty(0))
-        limit = Limit(0, deadline.stop)
-        relaxation.voters.visit(order, relaxation.candidates, moving, free, sets, found, limit)
-        return sets
 
     def price(
         self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0
@@ -146,11 +135,6 @@ class PriceSearch:
             yield deadline
         self._deadline = whole
 
-    @property
-    def is_guided(self) -> bool:
-        """Whether there are prices yet."""
-        return self.guide is not None
-
     def _look_closer(self) -> None:
         """Price again at the best prices, with the nodes of a proof."""
         if self.guide is None:
@@ -159,7 +143,7 @@ class PriceSearch:
         self._slack = SLACK * max(0.0, 1.0 - before.bound / self.relaxed.n_tasks)
         self.guide = None
         self._price(before.prices, before.sets)
-        if not self.is_guided:  # the deadline struck
+        if self.guide is None:  # the deadline struck
             self.guide = before
 
     def _first_prices(self) -> Floats:
@@ -178,7 +162,8 @@ class PriceSearch:
             # Without a plan to begin with, the first epoch is not broken off: its sets make one.
             is_first = epoch == 0 and self._needs_sets
             limit = Deadline.after(None) if is_first else self._deadline
-            sets = self.relaxed.visit(order, prices, step, limit)
+            sets = relaxation.nobody()
+            relaxation.visit(order, prices, sets, limit, step=step, of=m)
             if epoch == 0:
                 self.columns.add(sets)
             if epoch >= EPOCHS - (EPOCHS + 2) // 3:

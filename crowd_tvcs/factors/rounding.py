@@ -14,7 +14,7 @@ from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.kernels.records import Candidates, Limit, Prices, Room, TaskSets, TaskValues
+from crowd_tvcs.search.kernels.records import Candidates, TaskSets
 from crowd_tvcs.search.relaxation import Relaxation
 
 AT_ONCE = 2_000_000  # workers x tasks of a block, to bound memory: 16 MB an array
@@ -149,20 +149,13 @@ def assign_by(
     Tasks give back their workers first, block by block. A block that would then miss a minimum, or
     have less accuracy in sum, keeps its workers. With a `step` prices move after every task.
     """
-    caps = relaxed.relaxation.caps
     for some in blocks(relaxed, tasks):
         if deadline.has_passed:
             return
-        relaxation, before = relaxation_of(relaxed, some), teams.loads(some)
-        sets = relaxation.nobody()
-        found = TaskValues(np.zeros(some.size), np.zeros(some.size, dtype=bool))
-        moving = Prices(prices, step, caps / relaxed.n_tasks, np.empty(0), 0.0)
-        need = relaxation.candidates.need
-        room = Room(teams.room + before, np.array([int(need.sum())]), np.empty(0))
-        order = np.arange(some.size)
-        limit = Limit(0, deadline.stop)
-        relaxation.voters.visit(order, relaxation.candidates, moving, room, sets, found, limit)
-        _keep_better(teams, some, sets, need)
+        relaxation, room = relaxation_of(relaxed, some), teams.room + teams.loads(some)
+        sets, order = relaxation.nobody(), np.arange(some.size)
+        relaxation.visit(order, prices, sets, deadline, step=step, room=room, of=relaxed.n_tasks)
+        _keep_better(teams, some, sets, relaxation.need)
 
 
 def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) -> None:

@@ -39,7 +39,7 @@ class TaskGroup:
         Description of the tasks.
     chosen
         Mask of them among the deferred tasks.
-    on_gold
+    held_out_gold
         Mean confidence and accuracy of such gold tasks; None without any.
     """
 

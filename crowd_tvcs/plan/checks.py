@@ -15,6 +15,7 @@ from crowd_tvcs.accuracy.model import (
     checked_prior,
 )
 from crowd_tvcs.answers.factors import CrowdQuality
+from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted
@@ -31,6 +32,7 @@ def checked_caps(
     name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
 ) -> NDArray[np.int64]:
     """One cap per name, none above the room there is."""
+    caps = in_order(name, caps, names)
     given = array_of(name, room if caps is None else caps)
     if given.dtype.kind == "f" and (abs(given) < MAX_WHOLE).all():
         whole = given.astype(np.int64)  # as pandas keeps them
@@ -105,7 +107,9 @@ def _forced_by_name(forced: pd.DataFrame, quality: Quality) -> pd.DataFrame:
             f"for every pair that must be; found rows {joined(list(forced.index), quoted)} and "
             f"columns {joined(list(forced.columns), quoted)}"
         )
-    return forced.loc[workers, tasks]
+    forced = forced.loc[workers, tasks]
+    is_known = all(one.kind == "b" for one in forced.dtypes) and not forced.isna().any(axis=None)
+    return forced.astype(bool) if is_known else forced  # nullable types are objects to NumPy
 
 
 def checked_budget(budget: int | None, most: int) -> int:
@@ -119,18 +123,21 @@ def checked_budget(budget: int | None, most: int) -> int:
     return min(int(budget), most)
 
 
-def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64]:
-    """One probability per task."""
-    given = array_of("prior", prior, np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(tasks)):
+def checked_numbers(
+    name: str, given: ArrayLike, kind: str, names: Sequence[str], most: float = np.inf
+) -> NDArray[np.float64]:
+    """One number >= 0 per name of a task or worker: at most `most`, or finite."""
+    values = array_of(name, in_order(name, given, names), np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and values.size != len(names)):
         raise ValueError(
-            f"prior must be one number or {len(tasks)} of them, found shape {given.shape}"
+            f"{name} must be one number or {len(names)} of them, found shape {values.shape}"
         )
-    out = np.array(np.broadcast_to(given, len(tasks)))
-    wrong = ~((out >= 0.0) & (out <= 1.0))
+    out = np.array(np.broadcast_to(values, len(names)))
+    wrong = ~((out >= 0.0) & (out <= most) & (out < np.inf))
     if wrong.any():
-        j = int(np.argmax(wrong))
-        raise ValueError(f"prior must be in [0, 1], but that of task {tasks[j]!r} is {out[j]}")
+        i = int(np.argmax(wrong))
+        allowed = "a finite number >= 0" if most == np.inf else f"in [0, {most:g}]"
+        raise ValueError(f"{name} must be {allowed}, but that of {kind} {names[i]!r} is {out[i]}")
     out.setflags(write=False)
     return out
 
@@ -167,7 +174,7 @@ def class_settings(
 ) -> tuple[tuple[str, object], ...]:
     """Check the number of classes, the priors of tasks, and the confusion matrices of workers."""
     k = checked_classes(n_classes)
-    of_one = checked_chance(prior, quality.tasks)
+    of_one = checked_numbers("prior", prior, "task", quality.tasks, 1.0)
     of_all = None
     if k > 2:
         if (of_one != 0.5).any():

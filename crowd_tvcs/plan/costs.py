@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.answers.names import in_order
+from crowd_tvcs.plan.checks import checked_numbers
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import array_of, check_number, items_of
+from tvcs_core.arguments import check_number, items_of
 from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
@@ -25,7 +27,7 @@ def money_settings(
     workers: Sequence[str],
 ) -> tuple[tuple[str, object], ...]:
     """Check the cost of a label of every worker, the money for all labels, and the groups."""
-    costs = None if cost is None else _checked_cost(cost, workers)
+    costs = None if cost is None else checked_numbers("cost", cost, "worker", workers)
     if money is not None:
         if costs is None:
             raise ValueError("money needs the cost of a label of every worker, found no cost")
@@ -36,23 +38,6 @@ def money_settings(
     return ("cost", costs), ("money", money), ("group", _checked_group(group, workers))
 
 
-def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
-    given = array_of("cost", cost, np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and given.size != len(workers)):
-        raise ValueError(
-            f"cost must be one number or {len(workers)} of them, found shape {given.shape}"
-        )
-    out = np.array(np.broadcast_to(given, len(workers)))
-    wrong = ~((out >= 0.0) & (out < math.inf))
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(
-            f"cost must be a finite number >= 0, but that of worker {workers[i]!r} is {out[i]}"
-        )
-    out.setflags(write=False)
-    return out
-
-
 def _checked_group(
     group: Sequence[str | None] | None, workers: Sequence[str]
 ) -> tuple[str | None, ...] | None:
@@ -61,11 +46,17 @@ def _checked_group(
         return None
     if isinstance(group, str) or len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
-    for worker, name in zip(workers, group, strict=True):
+    out = tuple(None if _is_missing(name) else name for name in in_order("group", group, workers))
+    for worker, name in zip(workers, out, strict=True):
         if not (name is None or (isinstance(name, str) and name)):
             raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
-    named = [name for name in group if name is not None]
-    return tuple(group) if len(set(named)) < len(named) else None
+    named = [name for name in out if name is not None]
+    return out if len(set(named)) < len(named) else None
+
+
+def _is_missing(name: object) -> bool:
+    """Whether a name is NaN or NA, as pandas keeps None."""
+    return not isinstance(name, str) and str(name) in ("nan", "<NA>")
 
 
 def group_codes(plan: Terms) -> NDArray[np.int64]:

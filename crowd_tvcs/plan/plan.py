@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
 from crowd_tvcs.answers.factors import CrowdQuality
-from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality, as_quality
 from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
 from crowd_tvcs.plan.assigned import Assigned
@@ -156,40 +155,18 @@ class Plan(Terms):
                 quality, forced=forced, confusion=confusion, cost=cost, money=money, group=group,
                 common_error=common_error or None, error_shares=error_shares,
             )  # fmt: skip
-        max_tasks_per_worker, cost, group = (
-            in_order(name, given, quality.workers)
-            for name, given in (
-                ("max_tasks_per_worker", max_tasks_per_worker), ("cost", cost), ("group", group)
-            )
-        )  # fmt: skip
-        max_workers_per_task, min_workers_per_task, prior = (
-            in_order(name, given, quality.tasks)
-            for name, given in (
-                ("max_workers_per_task", max_workers_per_task),
-                ("min_workers_per_task", min_workers_per_task),
-                ("prior", prior),
-            )
-        )
+        workers, tasks = quality.workers, quality.tasks
         per_worker, per_task = self.room
+        most_workers = checked_caps("max_workers_per_task", max_workers_per_task, per_task, tasks)
+        most_tasks = checked_caps("max_tasks_per_worker", max_tasks_per_worker, per_worker, workers)
         for name, value in (
-            (
-                "max_workers_per_task",
-                checked_caps("max_workers_per_task", max_workers_per_task, per_task, quality.tasks),
-            ),
-            (
-                "max_tasks_per_worker",
-                checked_caps(
-                    "max_tasks_per_worker", max_tasks_per_worker, per_worker, quality.workers
-                ),
-            ),
+            ("max_workers_per_task", most_workers),
+            ("max_tasks_per_worker", most_tasks),
             ("budget", checked_budget(budget, int(per_task.sum()))),
-            (
-                "min_workers_per_task",
-                checked_minimums(min_workers_per_task, per_task, quality.tasks),
-            ),
+            ("min_workers_per_task", checked_minimums(min_workers_per_task, per_task, tasks)),
             ("forced", None if forced is None else checked_forced(forced, self.table)),
             *class_settings(n_classes, prior, class_prior, confusion, quality),
-            *money_settings(cost, money, group, quality.workers),
+            *money_settings(cost, money, group, workers),
             *common_error_settings(common_error, error_shares, n_classes),
         ):
             object.__setattr__(self, name, value)

@@ -19,15 +19,13 @@ from crowd_tvcs.search.kernels.records import (
     Candidates,
     Climb,
     Limit,
+    Places,
     Prices,
     Room,
     TaskSets,
     TaskValues,
 )
-from crowd_tvcs.search.kernels.scratch import (
-    Tables,
-)
-from crowd_tvcs.search.places import places_of
+from crowd_tvcs.search.kernels.scratch import Tables
 from crowd_tvcs.search.rations import Rations
 from crowd_tvcs.search.voters import Voters, strengths_of, voters_of
 from tvcs_core.engines import in_threads
@@ -186,14 +184,15 @@ class Relaxation:
         step: float = 0.0,
         room: Integers | None = None,
         node_limit: int = NODES,
+        of: int | None = None,
     ) -> TaskValues:
         """Assign the tasks in `order` their best sets, into `sets`; return their values.
 
         With a `step` the prices move after every task; with `room` only workers who have some are
-        asked, and used room is taken off.
+        asked, and used room is taken off. The caps are those `of` so many tasks; None for these.
         """
         found = TaskValues(np.zeros(self.n_tasks), np.zeros(self.n_tasks, dtype=bool))
-        labels, m = prices[: self.n_workers + 1], self.n_tasks
+        labels, m = prices[: self.n_workers + 1], self.n_tasks if of is None else of
         money = prices[self.n_workers + 1 :]
         moving = Prices(labels, step, self.caps / m, money, self.rations.money / m)
         if room is None:
@@ -253,7 +252,7 @@ class Relaxation:
         exchange.exchange(
             self.candidates,
             out,
-            places_of(self.candidates, self.caps, out, self.rations.left(out.loads(n))),
+            self._places_of(out),
             Tables.empty(2, 2 * TABLE),
             np.empty(n),
             np.empty(most, dtype=np.int64),
@@ -261,6 +260,25 @@ class Relaxation:
         )
         out = self.sets_of(self.support_of(out))
         return out if out.accuracy.sum() > sets.accuracy.sum() else sets
+
+    def _places_of(self, sets: TaskSets) -> Places:
+        """List the places that every worker has in some sets, and the room and the money left."""
+        n, most, caps = self.n_workers, sets.workers.shape[1], self.caps[:-1]
+        loads = sets.loads(n)
+        load = loads[:-1]
+        j, s = sets.pairs()
+        order = np.argsort(sets.workers[j, s], kind="stable")
+        holder = sets.workers[j, s][order]
+        held = np.zeros((n, max(1, int(caps.max(initial=0)))), dtype=np.int64)
+        held[holder, np.arange(j.size) - (np.cumsum(load) - load)[holder]] = (j * most + s)[order]
+        return Places(
+            held=held,
+            load=load,
+            room=caps - load,
+            rank=np.argsort(self.candidates.worker, axis=1),
+            better=np.empty((sets.sizes.size * most, n)),
+            money=np.array([self.rations.left(loads)]),
+        )
 
 
 def kinds_of_tasks(candidates: Candidates, *more: NDArray[Any]) -> tuple[Integers, Integers]:

@@ -81,12 +81,7 @@ def refit_semi_supervised(
 
 
 def compare_on_held_out_gold(
-    answers: Answers,
-    gold: Gold,
-    *,
-    per_class: bool = False,
-    model: str = MODELS[0],
-    seed: int = 0,
+    answers: Answers, gold: Gold, *, per_class: bool = False, model: str = MODELS[0]
 ) -> RefitComparison:
     """Compare votes on held-out gold with and without a refit.
 
@@ -98,7 +93,7 @@ def compare_on_held_out_gold(
     tasks = sorted(set(gold.labels) & set(answers.tasks))
     if len(tasks) < 2:
         return RefitComparison(0, 0, 0)
-    order = stream(seed, "held-out gold").permutation(len(tasks))
+    order = stream(0, "held-out gold").permutation(len(tasks))
     right, gains = np.zeros(2, dtype=np.int64), []
     for half in (order[::2], order[1::2]):
         held = {tasks[k] for k in half}

@@ -152,12 +152,12 @@ class Skill:
             return None
         return confusion_matrices(self.all_counts, self.mean, self.prior, CROWD_STRENGTH)
 
-    def lower_confidence_bound(self, caution: float = CAUTION) -> Floats:
-        """Return the mean less `caution` standard deviations, to select workers, not to weigh them.
+    def lower_confidence_bound(self) -> Floats:
+        """Return the mean less `CAUTION` standard deviations, to select workers, not to weigh them.
 
         Among many workers, those who look best are partly those who were lucky on gold.
         """
-        return np.clip(self.mean - caution * self.deviation, 0.0, 1.0)
+        return np.clip(self.mean - CAUTION * self.deviation, 0.0, 1.0)
 
     def to_quality(self, tasks: Sequence[str]) -> Quality:
         """Return a quality table with the mean accuracy of every worker on each of `tasks`."""

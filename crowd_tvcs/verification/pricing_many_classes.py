@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_EXACT_OUTCOMES = 2**20  # outcomes of a team; more are sampled
 SEED = 7  # of the sampled outcomes, so that checks repeat
+N_SAMPLES = 20_000  # outcomes that are drawn
 N_STANDARD_ERRORS = 6.0  # standard errors that a sampled accuracy may be off
 MAX_NODES = 150_000  # nodes of a search, beyond which pricing is given up
 BOUND_STEP = 4  # workers after which the bounds of a node are computed anew
@@ -63,7 +64,7 @@ def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tup
     `pays` is the payoff of `pricing_common_error`, None without common errors.
 
     The bounds are equal up to `MAX_EXACT_OUTCOMES` outcomes, where those with the same posterior
-    count once. Beyond, they are six standard errors around 20,000 drawn outcomes.
+    count once. Beyond, they are six standard errors around `N_SAMPLES` drawn outcomes.
     """
     matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
     table = prior[:, None]
@@ -87,10 +88,8 @@ def _merged(table: Floats) -> Floats:
     return out
 
 
-def _sampled(
-    matrices: Floats, prior: Floats, pays: Floats | None, n_samples: int = 20_000
-) -> tuple[float, float]:
-    rng = np.random.default_rng(SEED)
+def _sampled(matrices: Floats, prior: Floats, pays: Floats | None) -> tuple[float, float]:
+    rng, n_samples = np.random.default_rng(SEED), N_SAMPLES
     k = prior.size
     truth = rng.choice(k, size=n_samples, p=prior)
     posterior = np.repeat(prior[None, :], n_samples, axis=0)

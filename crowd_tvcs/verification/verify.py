@@ -68,8 +68,8 @@ NUMBERS = (
 
 
 def verify(
-    folder: Path,
-    quality: Path | None = None,
+    folder: str | Path,
+    quality: str | Path | None = None,
     *,
     methods: Collection[str] = (),
     log: Callable[[str], object] = lambda _: None,
@@ -98,6 +98,7 @@ def verify(
     DataError, OSError
         If a file is missing, faulty, or not the one that was read.
     """
+    folder, quality = Path(folder), None if quality is None else Path(quality)
     record = read_record(folder / "run.json", methods)
     summary = read_json(folder / "summary.json")
     tables = find_tables(folder, quality, record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from grn_tvcs.expression.judge.roles import (
     place_of,
     unknown_name,
 )
+from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
@@ -135,7 +136,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
     best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
     if best is None:
         warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
-        return sheet.without(more)
+        return _identified(sheet, sheet, more).without(more)
     made, n_other = _called(sheet, best)
     first = heads[0] or "the first column"
     others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
@@ -143,7 +144,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
         f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}; to name all "
         f"by {first}, give {option_words({'gene_column': heads[0] or '1'})}"
     )
-    return made.without(more)
+    return _identified(made, sheet, {0, *more} - {best}).without(more)
 
 
 def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
@@ -156,7 +157,21 @@ def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
             f"{sheet.path}: {n_other} of {len(sheet)} genes are named by {first}, for "
             f"{sheet.heads[place]} is empty or comes twice"
         )
-    return made.without({*_of_names(sheet, keep), place} - {0})
+    names = {0, place, *_of_names(sheet, keep)}
+    return _identified(made, sheet, names - {place}).without(names - {0})
+
+
+def _identified(made: Sheet, sheet: Sheet, places: Collection[int]) -> Sheet:
+    """Return a sheet whose genes are also known by the names in other columns of `sheet`."""
+    places = sorted(places)
+    columns = tuple(sheet.heads[j] or "the first column" for j in places)
+    pairs = {
+        (one, gene)
+        for j in places
+        for one, gene in zip(sheet.cells(j), made.cells(0), strict=True)
+        if one.lower() not in ("", *MARKS)
+    }
+    return replace(made, identifiers=Identifiers(columns, frozenset(pairs)))
 
 
 def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:

@@ -189,6 +189,29 @@ def test_forced_pairs_go_by_name():
         Plan(WIDE, forced=pairs)
 
 
+def test_missing_groups_and_nullable_booleans_are_as_pandas_keeps_them():
+    names = [*"abcd"]
+    quality = pd.DataFrame(0.7, index=names, columns=["t1", "t2"])
+    texts = pd.Series(["g", "g", None, np.nan], index=names)
+    for group in (texts, texts.astype("string"), texts.astype("category")):
+        assert Plan(quality, group=group).group == ("g", "g", None, None)
+    forced = (quality > 0.8).astype("boolean")
+    forced.loc["a", "t1"] = True
+    assert Plan(quality, forced=forced).forced.sum() == 1
+    forced.loc["b", "t1"] = pd.NA
+    with pytest.raises(TypeError, match="forced must be booleans"):
+        Plan(quality, forced=forced)
+
+
+def test_classes_may_be_numbers_as_labels_are():
+    rows = pd.DataFrame({"task": [1, 1], "worker": [1, 2], "label": [0, 1]})
+    assert read_answers(rows, classes=[0, 1, 2]).classes == ("0", "1", "2")
+    gold = read_gold(rows[["task", "label"]].iloc[:1], classes=[0, 1])
+    assert gold.labels == {"1": "0"}
+    with pytest.raises(ValueError, match=r"every row must be \(task, worker, label\)"):
+        Answers.of([("t1", "ann")])
+
+
 def test_caps_may_be_whole_floats_as_pandas_keeps_them():
     names = list(WIDE.index)
     caps = pd.Series(np.arange(1.0, 1.0 + len(names)), index=names)

@@ -227,6 +227,9 @@ def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
     assert {row["task"]: row["label"] for row in rows} == expected
     assert [row["confidence"] for row in rows[:15]] == ["1.0"] * 15
     assert {row["answers"] for row in rows} == {"10"}
+    others = np.mean([float(row["confidence"]) for row in rows if row["task"] not in gold.labels])
+    counted = f"{len(rows)} labels by weighted, 15 of them gold; mean confidence of the others"
+    assert f"{counted} {others:.4f}" in done.stderr
 
 
 def test_vote_without_gold_states_what_agreement_shows_and_no_more(crowd, tmp_path):
@@ -396,7 +399,7 @@ def test_labels_that_tie_share_the_score(crowd, rng):
         ({"labels": ()}, "labels must be integers >= 1"),
         ({"splits": 0}, "splits must be >= 1"),
         ({"gold_share": 1.0}, "gold_share must be above 0 and below 1"),
-        ({"gold_share": 0.001}, "0 of them would be gold"),
+        ({"gold_share": 0.001}, "label 0 would be gold"),
     ],
 )
 def test_replay_refuses(crowd, options, message):

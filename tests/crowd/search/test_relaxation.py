@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, expected_accuracy
+from crowd_tvcs.search import search
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import branch_and_bound as kernels
 from crowd_tvcs.search.kernels.scratch import Shortlist
@@ -74,6 +75,23 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
     assert dual.proved
     assert again.exact
     assert again.value == pytest.approx(dual.values[0], abs=1e-12)
+
+
+def test_a_rough_bound_follows_prices_that_were_not_proved(monkeypatch):
+    rng = np.random.default_rng(5)
+    plan = Plan(rng.uniform(0.55, 0.9, (8, 12)), max_workers_per_task=5, budget=36)
+    monkeypatch.setattr(search, "PROOF_NODES", 0)  # exchanges alone prove nothing
+    one = search.Search(plan, rng, Deadline.after(None))
+    one._price(one._first_prices())
+    assert one.dual is None
+    one._bound_roughly()
+    exact = price_everything(
+        one.relaxation, one.dual.prices, one.relaxation.nobody(), Deadline.after(None)
+    )
+    assert exact.proved
+    assert one.dual.slack >= search.SLACK
+    most = exact.bound + one.dual.slack * one.relaxation.n_tasks
+    assert exact.bound - 1e-12 <= one.dual.bound <= most + 1e-12
 
 
 def test_ascent_never_claims_more_than_the_best_set():

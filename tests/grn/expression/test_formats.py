@@ -82,7 +82,11 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(write):
 @pytest.mark.parametrize(
     ("levels", "sheet", "message"),
     [
-        (LEVELS, SHEET.replace("s3", "zz"), "but 1 have none: zz; there stands s1, s2, s3, s4"),
+        (
+            LEVELS,
+            SHEET.replace("s3", "zz"),
+            "but 1 sample has none: zz; there stands s1, s2, s3, s4",
+        ),
         (LEVELS, SHEET.replace("s3", "s2"), "samples must be different, found twice: s2"),
         (LEVELS, SHEET.replace("sample", "who").replace("s3", "s9"), "must have one column sample"),
         (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
@@ -102,7 +106,7 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(write, levels, sheet, mes
 @pytest.mark.parametrize(
     ("cells", "clock", "message"),
     [
-        (CELLS, CLOCK.replace("c4", "c9"), "1 have none: c9"),
+        (CELLS, CLOCK.replace("c4", "c9"), "1 cell has none: c9"),
         (CELLS, CLOCK.replace("0.9", ""), "at least 2 different pseudotimes, found 1"),
         (CELLS, ",t,branch\nc1,0,a\nc2,1,a\nc3,2,b\n", "give each of them a column of pseudo"),
         (CELLS.replace("c4", "c1"), CLOCK, "cells must be different"),
@@ -265,8 +269,8 @@ def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
         Expression.of([one, other])
     with pytest.raises(DataError, match=r"one\.tsv: is given twice"):
         Expression.of([one, two, one])
-    lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
-    for path in (one, two):
+    for path, most in ((one, 9), (two, 8)):
+        lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % most}" for t in range(8)]
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
     words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
     done = grn_tvcs(*words)
@@ -308,9 +312,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    message = (
-        "named by gene_name, 3 of 4 by gene_id, .*to name all by that, give gene_column='gene_id'"
-    )
+    message = "named by gene_name; 3 of 4 by gene_id, .*to name all by gene_id, give gene_column="
     with pytest.warns(UserWarning, match=message):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
