@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tvcs_core import TVCS, project
+from tvcs_core import TVCS, certify, project
 from tvcs_core.projection.entries import enter
 from tvcs_core.projection.gap import _exact_violation, _with_room, upwards
 
@@ -123,3 +123,17 @@ def test_whole_numbers_with_bounds_are_proved_without_a_gap(kind, seed):
         constraint = TVCS.matrix(shape, row_caps=rows, col_caps=cols, **caps)
     values = sparse.coo_array(values) if kind == "sparse" else values
     assert project(values, constraint).gap == 0.0
+
+
+def test_caps_above_the_allowed_entries_of_one_line_have_no_price(rng):
+    for _ in range(300):
+        size = int(rng.integers(1, 40))
+        V = rng.integers(-4, 5, (1, size)) * 2.0**-5
+        allowed = rng.random((1, size)) < rng.random()
+        most = min(size, int(allowed.sum()) + int(rng.integers(0, 4)))
+        constraint = TVCS.matrix(V.shape, row_caps=most, total=most, allowed=allowed)
+        found = project(V, constraint)
+        assert certify(found).exact
+        assert found.gap == 0.0
+        assert most == allowed.sum() or found.row_duals[0] == found.total_dual == 0.0
+        assert np.array_equal(found.support, allowed & (V != 0))

@@ -38,7 +38,7 @@ def draw_caps(rng, k, m):
 def test_few_lines_keep_what_the_list_of_their_entries_keeps(values, is_turned):
     rng = np.random.default_rng(3)
     for k in (1, 1, 2, 3, 4, 5, 6, 8, 11, 16, 32) * 2:
-        m = int(rng.integers(few.MIN_ASPECT_RATIO * k + 1, 12 * k + 60))
+        m = int(rng.integers(few.MIN_ASPECT_RATIO * k + 1, 18 * k + 60))
         V, (row_caps, col_caps, total) = VALUES[values](rng, (k, m)), draw_caps(rng, k, m)
         V *= rng.choice([1.0, 1e100, 1e-100])
         if is_turned:
@@ -51,7 +51,7 @@ def test_few_lines_keep_what_the_list_of_their_entries_keeps(values, is_turned):
 
 
 @pytest.mark.parametrize("values", ["gauss", "products", "ties"])
-@pytest.mark.parametrize("shape", [(10, 1000), (1000, 10), (32, 300), (2, 6000)])
+@pytest.mark.parametrize("shape", [(10, 1000), (1000, 10), (16, 300), (2, 6000)])
 def test_sampled_columns_give_the_first_prices_of_long_tables(values, shape):
     rng = np.random.default_rng(4)
     V = VALUES[values](rng, shape)

@@ -20,7 +20,7 @@ from tvcs_core.projection.kernels.gains import gain, on_grid, tie
 from tvcs_core.projection.kernels.prices import put_in_place
 from tvcs_core.projection.kernels.simplex import terminals
 
-MAX_LINES, MIN_ASPECT_RATIO = 32, 8  # of the shorter side; of the sides
+MAX_LINES, MIN_ASPECT_RATIO = 32, 14  # of the shorter side; of the sides (docs/decisions, 331)
 MIN_COLUMNS = 32  # of a sample
 MIN_MEAN_CAP = 3  # of the rows of a sample, in the mean
 
