@@ -73,6 +73,10 @@ MTURK_TIMES = (
     "WorkerId,AssignmentStatus,Input.task,Answer.label,AcceptTime,SubmitTime,WorkTimeInSeconds\n"
     "w1,Approved,t1,1,Sun Mar 01 03:59:50 PST 2026,Sun Mar 01 04:00:00 PST 2026,9\n"
 )
+TOLOKA = (
+    "INPUT:image\tOUTPUT:result\tGOLDEN:result\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+    "a.jpg\tcat\tcat\tw1\tAPPROVED\na.jpg\tdog\tcat\tw2\tSUBMITTED\nb.jpg\tdog\t\tw1\tREJECTED\n"
+)
 PROLIFIC = "PROLIFIC_PID,task,label,Status\np1,t1,1,APPROVED\np2,t1,0,REJECTED\np3,t2,0,APPROVED\n"
 PRODIGY = (
     '{"task": "t1", "answer": "accept", "accept": ["1"], "_annotator_id": "ann"}\n'
@@ -219,6 +223,8 @@ COMMANDS = {
                      "crowd-tvcs export p.csv --tasks t.csv --format prodigy --out o --force"),
     "import mturk": ("m.csv", MTURK, {},
                      "crowd-tvcs import m.csv --format mturk --out o --force"),
+    "import toloka": ("m.tsv", TOLOKA, {},
+                      "crowd-tvcs import m.tsv --format toloka --ground-truth --out o --force"),
     "import prolific": ("m.csv", PROLIFIC, {},
                         "crowd-tvcs import m.csv --format prolific --out o --force"),
     "import prodigy": ("m.jsonl", PRODIGY, {},

@@ -290,9 +290,8 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
     except (TypeError, ValueError):
         n_rows = n_cols = 0
     if n_rows < 1 or n_cols < 1:
-        found = (
-            f"an array; give its shape, {np.shape(shape)}" if np.ndim(shape) > 1 else repr(shape)
-        )
+        of_array = getattr(shape, "shape", ())
+        found = f"an array; give its shape, {of_array}" if len(of_array) > 1 else repr(shape)
         raise ValueError(f"shape must be two integers >= 1, found {found}")
     return n_rows, n_cols
 

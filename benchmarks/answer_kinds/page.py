@@ -157,7 +157,9 @@ def losses(cases: list[Case]) -> str:
     if not lines:
         return "No peer is ahead anywhere."
     worst = [f"- {line}" for _, line in sorted(lines, reverse=True)[:MOST_LOSSES]]
-    return "\n".join([*worst, f"\nThese are the worst of {len(lines)} cells."])
+    if len(lines) > MOST_LOSSES:
+        worst.append(f"\nThese are the worst of {len(lines)} cells.")
+    return "\n".join(worst)
 
 
 def claims(cases: list[Case]) -> str:

@@ -36,6 +36,7 @@ _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 EXPORTS = {  # a column by which the results of another tool are known, and its --format
     "assignmentid": "mturk",
     "prolific_pid": "prolific",
+    "assignment:worker_id": "toloka",
     "subject_ids": "zooniverse",
 }
 
@@ -142,9 +143,6 @@ def _header_hint(table: Table, columns: Sequence[Column]) -> str:
     if tools:
         return f"; crowd-tvcs import --format {tools[0]} reads such results"
     missing = [column for column in columns if not column.find(table.rows[0])]
-    parts = [name.rpartition(":")[2] for name in table.rows[0]]  # ASSIGNMENT:worker_id of Toloka
-    if any(column.find(parts) for column in missing):
-        return ""
     if ANSWER in missing and len(missing) > 1 and len(table.rows[0]) > len(columns):
         return (
             "; crowd-tvcs import --format wide reads a table with a column for every worker or task"

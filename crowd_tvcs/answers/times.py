@@ -193,9 +193,9 @@ def _refuse_mixed_zones(table: Table, columns: Sequence[int]) -> None:
 def _has_zone(cell: str) -> bool | None:
     """Whether a time of day has a zone, which seconds since 1970 need not; None if it is none."""
     text = cell.strip()
-    if not text or not math.isnan(_number(text)):
-        return None
-    return _AMERICAN.fullmatch(text) is not None or _WITH_ZONE.search(text) is not None
+    if _WITH_ZONE.search(text) or _AMERICAN.fullmatch(text):
+        return True
+    return False if ":" in text or (text and math.isnan(_number(text))) else None
 
 
 def check_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:

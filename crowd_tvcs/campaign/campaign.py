@@ -203,7 +203,7 @@ class Campaign(Desk, Changeable):
         Parameters
         ----------
         labels
-            Most labels of this round; None for all that is left.
+            Most labels of this round, at least 1; None for all that is left.
         method, time_limit
             As for `crowd_tvcs.assign`. No method means ``"best"``, or the first one that honours
             the money and groups of the campaign. If the time limit is reached, the plan depends
@@ -228,7 +228,7 @@ class Campaign(Desk, Changeable):
         from crowd_tvcs.campaign import rounds
         from crowd_tvcs.campaign.planning.proposal import RoundRequest
 
-        count_of("labels", labels)
+        count_of("labels", labels, least=1)
         count_of("max_per_side", max_per_side)
         check_type("quick", quick, bool)
         if min_gain is not None:

@@ -41,13 +41,13 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
     return chances
 
 
-def count_of(name: str, value: int | None) -> int | None:
-    """Check a cap; None is none."""
+def count_of(name: str, value: int | None, least: int = 0) -> int | None:
+    """Check a cap, which is at least `least`; None is none."""
     if value is None:
         return None
     check_number(name, value, whole=True)
-    if value < 0:
-        raise ValueError(f"{name} must be an integer >= 0, found {value}")
+    if value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, found {value}")
     if value >= schema.UNLIMITED:
         raise ValueError(
             f"{name} must be below {schema.UNLIMITED}, or left out for none, found {value}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.answers.values import parse_money, parse_share
-from tvcs_core.command.options import WHERE_GIVEN
+from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
 
@@ -99,6 +99,7 @@ ErrorModel = Annotated[
         help="dependent: worker errors are correlated, as estimated from gold (recommended; only "
         "then are confidences calibrated). independent: naive Bayes."
     ),
+    Sets("model"),
 ]
 GOLD = "Known labels: columns task (item), label (truth)."
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
 
 TOOLS = "label-studio, argilla, prodigy, doccano, mturk, prolific"
-READ_ONLY = "zooniverse, or wide (a table with a column per worker or per task)"
+READ_ONLY = "toloka, zooniverse, or wide (a table with a column per worker or per task)"
 
 Written = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
 Read = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}, {READ_ONLY}.")]

@@ -18,6 +18,7 @@ from crowd_tvcs.exchange import (
     mturk,
     prodigy,
     prolific,
+    toloka,
     wide,
     zooniverse,
 )
@@ -55,6 +56,7 @@ FORMATS: dict[str, Format] = {
     "doccano": Format("doccano", doccano.read, "tasks.jsonl", doccano.write),
     "mturk": Format("Mechanical Turk", mturk.read, "batch.csv", mturk.write),
     "prolific": Format("Prolific", prolific.read, "assignments.csv", prolific.write),
+    "toloka": Format("Toloka", toloka.read),
     "zooniverse": Format("Zooniverse", zooniverse.read),
     "wide": Format("a wide table", wide.read),
 }
@@ -144,7 +146,8 @@ def import_answers(
         Whether to leave out answers without a label, a task or a worker, such as imported
         annotations, or those of a deleted user.
     ground_truth
-        Whether annotations that the tool marks as ground truth are gold instead of answers.
+        Whether annotations that the tool marks as ground truth are gold instead of answers, and
+        the right labels of Toloka's control tasks gold too.
     skip_bad
         Whether to skip answers that are refused, and list them.
 
@@ -176,8 +179,9 @@ def import_answers(
     found = collector.collected()
     if ground_truth and not found.gold:
         raise DataError(
-            "no annotation is marked as ground truth, as Label Studio (a star, in the export JSON) "
-            "and Zooniverse (gold_standard) do; mark some there, or leave --ground-truth out",
+            "no annotation is marked as ground truth, as Label Studio (a star, in the export "
+            "JSON), Zooniverse (gold_standard) and Toloka (GOLDEN) do; mark some there, or leave "
+            "--ground-truth out",
             path=", ".join(map(str, files)),
         )
     if not found.rows and not found.gold:

@@ -120,8 +120,8 @@ def estimate_quality(
     if not known.any() and prior != "usual-crowd":
         here, there = joined(sorted(gold.labels), quoted), joined(answers.tasks, quoted)
         raise ValueError(
-            f"no gold task is answered: none of the {plural(len(gold), 'gold task')} "
-            f"({here}) is among the {len(answers.tasks)} tasks with answers ({there}); "
+            f"no gold task is answered: of the {plural(len(gold), 'gold task')} ({here}) none is "
+            f"among the {plural(len(answers.tasks), 'task')} with answers ({there}); "
             "a task must have one name in both"
         )
     n, k = len(answers.workers), len(answers.classes)

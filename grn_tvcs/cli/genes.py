@@ -14,7 +14,7 @@ import numpy as np
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.comparison.conditions import refuse_few_common
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
@@ -34,7 +34,7 @@ def read_gene_names(
 
     `heads` are names of the column of a table, as in `names_in`.
     """
-    given = names_in(path, data.genes, heads)
+    given = names_in(path, data.genes, heads, data.identifiers)
     names = frozenset(given)
     strangers = sorted(names - set(data.genes))
     n_known = len(names) - len(strangers)
@@ -52,14 +52,19 @@ def read_gene_names(
     return names
 
 
-def names_in(path: Path, genes: Sequence[str], heads: Collection[str] = ()) -> list[str]:
+def names_in(
+    path: Path,
+    genes: Sequence[str],
+    heads: Collection[str] = (),
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> list[str]:
     """Read a list of names, or the column of a table that names most genes.
 
     A column that one of `heads` names is the only one. Genes that are written otherwise are found
     as `same_names` does it.
     """
     readings = _readings(path, heads)
-    found = [same_names(names, genes) for _, names in readings]
+    found = [same_names(names, genes, identifiers) for _, names in readings]
     k = max(range(len(found)), key=lambda j: found[j].n_found, default=None)
     if k is None:
         return []
@@ -176,9 +181,12 @@ def genes_compared(
 
 def _without_time(parts: list[Expression]) -> Expression:
     """Return all samples of tables with the same genes as steady-state samples."""
-    levels, genes = np.concatenate([part.levels for part in parts]), parts[0].genes
-    nothing = np.empty((0, len(genes)))
-    return Expression(nothing, np.empty(0), (), genes, scale=parts[0].scale, steady_values=levels)
+    levels, first = np.concatenate([part.levels for part in parts]), parts[0]
+    nothing = first.values[:0]
+    return replace(
+        first, values=nothing, times=np.empty(0), series=(), perturbed=None, steady_values=levels,
+        cells=None, unbinned=None,
+    )  # fmt: skip
 
 
 def _kept(

@@ -71,25 +71,23 @@ def _infer(given: InferOptions) -> None:
         else:
             work.refuse_too_large()
         with work.engine:
-            found = work.run()
-        network = found.network
+            network = work.run()
+        made = network.provenance
+        assert made is not None  # `infer` made it
         if network.verdict is not None:
             print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
-        if why := found.made.rules.why_so_many(network.n_selected):
+        if why := made.rules.why_so_many(network.n_selected):
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
-        InferenceResults(work, found).write(written)
+        InferenceResults(work, network, made).write(written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
-    what = "candidate edge" if found.made.rules.chosen_by == FEW else "edge"
-    what += "" if n_selected == 1 else "s"
-    print_message(
-        f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"
-    )
+    edges = plural(n_selected, "candidate edge" if made.rules.chosen_by == FEW else "edge")
+    print_message(f"{edges} selected of {n_scored} with a score; open {out / 'report.html'}")
 
 
 def _about(data: Expression, method: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
+from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.options import AUTO
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -34,7 +34,7 @@ def read_inputs(given: InferOptions) -> Inference:
     bins = layout.bins or (None if data.unbinned is None else AUTO)
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
-    steady = read_steady(given, data.genes)
+    steady = read_steady(given, data)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts, --knockdowns and --overexpressions are used beside time series, but all "
@@ -42,10 +42,10 @@ def read_inputs(given: InferOptions) -> Inference:
         )
     data, steady, rules = genes_used(given, data, steady, rules)
     rules.roles(data.genes)
-    prior = None if given.prior is None else read_prior(given.prior, data.genes)
+    prior = None if given.prior is None else read_prior(given.prior, data.genes, data.identifiers)
     reference = None
     if given.reference is not None:
-        reference = reference_in(given.reference, sorted(data.genes))
+        reference = reference_in(given.reference, sorted(data.genes), data.identifiers)
     return Inference(
         given=given,
         data=data,
@@ -58,8 +58,8 @@ def read_inputs(given: InferOptions) -> Inference:
     )
 
 
-def read_steady(given: InferOptions, genes: Sequence[str]) -> SteadyStates | None:
-    """Read the tables of steady states, if any is given; `genes` are those of the expression."""
+def read_steady(given: InferOptions, data: Expression) -> SteadyStates | None:
+    """Read the tables of steady states beside the expression, if any is given."""
     changed = {
         name: getattr(given, name) for name in ("knockouts", "knockdowns", "overexpressions")
     }
@@ -70,8 +70,10 @@ def read_steady(given: InferOptions, genes: Sequence[str]) -> SteadyStates | Non
             )
         return None
     names = given.layout.gene_names
-    read = read_steady_states(**changed, wildtype=given.wildtype, gene_names=names)
-    return read.called_as(genes)
+    read = read_steady_states(
+        **changed, wildtype=given.wildtype, gene_names=names, identifiers=data.identifiers
+    )
+    return read.called_as(data.genes, data.identifiers)
 
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:

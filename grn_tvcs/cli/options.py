@@ -90,8 +90,9 @@ class InferOptions:
     max_edges: Annotated[
         int | None,
         Help(
-            "Maximum number of edges. Default: as many as the confidence supports; without a "
-            "confidence, one for every ten genes, as candidates."
+            "Maximum number of edges, which changes no score or confidence but those of "
+            "tvcs-plain. Default: as many as the confidence supports; without a confidence, one "
+            "for every ten genes, as candidates."
         ),
     ] = None
     regulators: RegulatorFile = None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from grn_tvcs.cli.work import Inference, Outcome
+from grn_tvcs.cli.work import Inference
 from grn_tvcs.inference.samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
 from tvcs_core.command.options import command_line, recorded
@@ -24,11 +26,12 @@ class InferenceResults:
     """The files of a run."""
 
     work: Inference
-    outcome: Outcome
+    network: Network
+    made: Provenance
 
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
-        work, (network, made) = self.work, self.outcome
+        work, network = self.work, self.network
         given, reference = work.given, work.reference
         sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
@@ -39,7 +42,7 @@ class InferenceResults:
             out.table("scores.tsv", *score_table(scores, reference))
         page = render(
             network,
-            made,
+            self.made,
             source=", ".join(sources),
             command=command_line(
                 ["grn-tvcs", "infer", *sources, "--out", "DIR"],
@@ -56,7 +59,7 @@ class InferenceResults:
 
     def _scores(self) -> list[Scores]:
         """Return the agreement under the caps, at the reference's size, and by the method's cut."""
-        reference, network, pairs = self.work.reference, self.outcome.network, self.work.given.pairs
+        reference, network, pairs = self.work.reference, self.network, self.work.given.pairs
         if reference is None:
             return []
         true = reference.network
@@ -66,7 +69,7 @@ class InferenceResults:
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        network, made = self.outcome
+        network, made = self.network, self.made
         data, given, reference = self.work.data, self.work.given, self.work.reference
         facts: dict[str, Any] = {
             "scale": {"used": data.scale, "guessed_from": data.guessed_from},
@@ -89,9 +92,7 @@ class InferenceResults:
         if network.verdict is not None:
             facts["verdict"] = network.verdict.facts()
         if reference is not None:
-            facts["scores"] = [
-                {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
-            ]
+            facts["scores"] = [row.facts() for row in scores]
             facts["left_out_of_reference"] = reference.left_out
         return facts | {"genes": list(network.genes)}
 

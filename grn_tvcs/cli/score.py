@@ -45,6 +45,7 @@ def score(
     AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
     """
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
+    from grn_tvcs.network.scores import NAMES
     from grn_tvcs.network.scores import score as score_network
 
     listed = file_of_genes(edges, genes)
@@ -54,7 +55,7 @@ def score(
         network = network.select_by_method()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     if as_json:
-        print_json(_by_name(found))
+        print_json({NAMES.get(name, name): value for name, value in found.facts().items()})
     else:
         print(_as_table(found))
 
@@ -103,15 +104,3 @@ def _as_table(scores: Scores) -> str:
             f"signs right {scores.n_signs_right} of {scores.n_signs} that are known in both"
         )
     return "\n".join(lines)
-
-
-def _by_name(scores: Scores) -> dict[str, object]:
-    """Return every number by its name in the table; None if it is unknown."""
-    from dataclasses import asdict
-
-    from grn_tvcs.network.scores import NAMES
-
-    return {
-        NAMES.get(name, name): None if value != value else value  # NaN is not JSON
-        for name, value in asdict(scores).items()
-    }

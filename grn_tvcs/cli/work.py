@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.resources import (
@@ -21,23 +21,9 @@ from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import Rules
 from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine
-
-
-class Outcome(NamedTuple):
-    """The result of the work.
-
-    Attributes
-    ----------
-    network, made
-        The network, and how it was made: also the caps of its selected edges.
-    """
-
-    network: Network
-    made: Provenance
 
 
 @dataclass(frozen=True)
@@ -135,11 +121,11 @@ class Inference:
         once = f"{'up to ' if few else ''}{span(seconds)} once"
         return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 
-    def run(self) -> Outcome:
+    def run(self) -> Network:
         """Infer the network, with its progress shown."""
         given, rules = self.given, self.rules
         with Progress("parts of the work") as progress:
-            network = infer(
+            return infer(
                 self.data, given.method, threads=given.threads, engine=self.engine,
                 progress=progress, checkpoint_dir=given.checkpoint_dir,
                 bins=OFF,  # they are made already
@@ -147,5 +133,3 @@ class Inference:
                 max_edges=rules.max_edges, regulators=rules.regulators, targets=rules.targets,
                 steady=self.steady, prior=self.prior, rng=given.seed, **self.options,
             )  # fmt: skip
-        assert network.provenance is not None  # `infer` made it
-        return Outcome(network, network.provenance)

@@ -92,7 +92,7 @@ def compute_evidence(
     Parameters
     ----------
     expression, rules, rng
-        As for every method; the caps of `rules` bound those that the lagged regression draws.
+        As for every method; the degrees of `rules` bound those that the lagged regression draws.
     steady
         Knock-outs, knock-downs and wild type.
     resamples

@@ -103,7 +103,7 @@ def compare(
     both, n_first = pool_conditions(first, second)
     inputs = (
         Rules(regulators=gene_set("regulators", regulators))
-        .called_as(both.genes)
+        .called_as(both.genes, both.identifiers)
         .candidates(both.genes, both.constant_genes)
         .regulators
     )

@@ -72,6 +72,7 @@ def pool_conditions(a: Expression, b: Expression) -> tuple[Expression, int]:
         first.genes,
         np.concatenate(on) if is_known else None,
         scale=first.scale or second.scale,
+        identifiers=first.identifiers.joined(second.identifiers),
     )
     return on_scale(both), first.n_series
 

@@ -77,7 +77,7 @@ def lagged_regression(
     targets_alone: bool = False,
     execution: Execution = SERIAL,
 ) -> LaggedRegression:
-    """Solve on all halves of the plan; the caps of `rules` bound the drawn caps.
+    """Solve on all halves of the plan; the degrees of `rules` bound the drawn ones.
 
     Parameters
     ----------

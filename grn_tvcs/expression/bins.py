@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
+from grn_tvcs.expression.judge.remarks import warn_of_copies
 from grn_tvcs.expression.options import AUTO, OFF
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.user_warnings import warn_user
@@ -59,7 +60,8 @@ def prepared(
 ) -> Expression:
     """Return the expression as methods take it: on its scale, cells along time averaged in bins.
 
-    A warning describes the averages, unless a number of bins was asked for.
+    A warning describes the averages, unless a number of bins was asked for. Another names series
+    that hold the same values.
 
     Parameters
     ----------
@@ -69,6 +71,7 @@ def prepared(
         As for `infer`.
     """
     settled = on_scale(expression, scale)
+    warn_of_copies(settled)
     is_off = isinstance(bins, str) and bins == OFF
     numbers = None if is_off else _bins_of_series(settled, bins)
     if numbers is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, check_choice, names_of, option_name
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers
+from tvcs_core.arguments import array_of, check_choice, check_type, names_of, option_name
 from tvcs_core.files.display import joined, plural
 from tvcs_core.lazy import load
 
@@ -53,6 +54,8 @@ class Expression:
     unbinned
         Levels of the cells, or of some of them, that were averaged in bins, for evidence that
         ignores time; (cells, genes). None if samples were not averaged.
+    identifiers
+        Other names of the genes that stand in the table, by which lists of genes may call them.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Expression:
     steady_values: NDArray[np.float64] | None = None
     cells: NDArray[np.float64] | None = None
     unbinned: NDArray[np.float64] | None = None
+    identifiers: Identifiers = field(default=NO_IDENTIFIERS, compare=False)
 
     @classmethod
     def of(cls, data: Any, **options: Any) -> Expression:
@@ -164,6 +168,7 @@ class Expression:
         self._check_rest_and_cells()
         if self.scale is not None:
             check_choice("scale", self.scale, SCALES)
+        check_type("identifiers", self.identifiers, Identifiers)
         if twice := describe_repeated("gene names", self.genes):
             raise ValueError(twice)
         self._check_series()

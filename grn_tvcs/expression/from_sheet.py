@@ -23,6 +23,7 @@ from grn_tvcs.expression.judge.genes import (
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.remarks import (
+    copied_series,
     warn_of_names,
     warn_of_same_genes,
     warn_of_samples,
@@ -84,7 +85,8 @@ def expression_in(roles: Roles) -> Expression:
     if roles.options.missing == "interpolate":
         fill_gaps(values, times[rows], [*series.names, *(None for _ in rest)])
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
-    warn_of_samples(sheet.path, values if own.size == len(values) else values[np.sort(own)])
+    at: slice | NDArray[np.intp] = slice(None) if own.size == len(values) else np.sort(own)
+    warn_of_samples(sheet.path, values[at], _are_copied(series, values)[at])
     on = perturbed_in(samples)
     if on is not None:
         on = _perturbed_of(on, samples, series)
@@ -100,6 +102,7 @@ def expression_in(roles: Roles) -> Expression:
         steady_values=values[n:],
         scale=scale,
         guessed_from=why,
+        identifiers=sheet.identifiers,
     )
 
 
@@ -255,6 +258,17 @@ def perturbed_in(samples: Samples) -> Flags | None:
         warn_user(f"{sheet.path}: the column perturbed never changes and is not used")
         return None
     return on
+
+
+def _are_copied(series: Series, values: Values) -> Flags:
+    """Return which samples are of a series whose values are all those of an earlier one."""
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(series.names):
+        places.setdefault(name, []).append(i)
+    copies = copied_series((name, values[at]) for name, at in places.items())
+    copied = np.zeros(len(values), dtype=bool)
+    copied[: len(series.names)] = [name in copies for name in series.names]
+    return copied
 
 
 def _perturbed_of(on: Flags, samples: Samples, series: Series) -> Flags:

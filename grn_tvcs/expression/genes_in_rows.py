@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from grn_tvcs.expression.judge.roles import (
     place_of,
     unknown_name,
 )
+from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
@@ -85,8 +86,9 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
-    rows = (corner, *sheet.cells(0))
-    has_time = any(name.lower() in clocks or TIME_WITH_UNIT.fullmatch(name) for name in rows)
+    rows = sheet.cells(0)
+    has_time = any(name.lower() in clocks for name in (corner, *rows))
+    has_time = has_time or any(map(TIME_WITH_UNIT.fullmatch, rows))
     is_times = not has_time and _is_times(sheet, options.keep)
     made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
     if is_times and (repeats := repeats_in_header(samples)) is not None:
@@ -135,7 +137,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
     best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
     if best is None:
         warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
-        return sheet.without(more)
+        return _identified(sheet, sheet, more).without(more)
     made, n_other = _called(sheet, best)
     first = heads[0] or "the first column"
     others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
@@ -143,7 +145,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
         f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}; to name all "
         f"by {first}, give {option_words({'gene_column': heads[0] or '1'})}"
     )
-    return made.without(more)
+    return _identified(made, sheet, {0, *more} - {best}).without(more)
 
 
 def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
@@ -156,7 +158,21 @@ def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
             f"{sheet.path}: {n_other} of {len(sheet)} genes are named by {first}, for "
             f"{sheet.heads[place]} is empty or comes twice"
         )
-    return made.without({*_of_names(sheet, keep), place} - {0})
+    names = {0, place, *_of_names(sheet, keep)}
+    return _identified(made, sheet, names - {place}).without(names - {0})
+
+
+def _identified(made: Sheet, sheet: Sheet, places: Collection[int]) -> Sheet:
+    """Return a sheet whose genes are also known by the names in other columns of `sheet`."""
+    places = sorted(places)
+    columns = tuple(sheet.heads[j] or "the first column" for j in places)
+    pairs = {
+        (one, gene)
+        for j in places
+        for one, gene in zip(sheet.cells(j), made.cells(0), strict=True)
+        if one.lower() not in ("", *MARKS)
+    }
+    return replace(made, identifiers=Identifiers(columns, frozenset(pairs)))
 
 
 def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:
@@ -187,7 +203,10 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
 def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
     heads = [name for name in sheet.heads[1:] if name not in keep]
-    facts = [name for name in heads if name.lower() in NAMED or CLOCK.fullmatch(name)]
+    clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
+    if len(clocks) > max(1, len(heads) / 2):
+        clocks = []  # time_wt_0, time_wt_5, ... are samples
+    facts = [name for name in heads if name.lower() in NAMED or name in clocks]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
     if facts:
@@ -217,7 +236,8 @@ def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:
         none, rest = map(option_words, remedies)
         raise sheet.error(
             f"heads of samples are times, but for {joined(unclear)}: give {none} if it is no "
-            f"sample, or {rest} if all samples are in steady state",
+            f"sample, or {rest} if all samples are in steady state; a sample before "
+            "the treatment may be called 0",
             HEAD,
             remedies=remedies,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_NOTE
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.series import warn_of_units
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.user_warnings import warn_user
@@ -72,6 +74,7 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
         scale=parts[0].scale if len({part.scale for part in parts}) == 1 else None,
         guessed_from=parts[0].guessed_from,
         cells=_cells(parts),
+        identifiers=reduce(Identifiers.joined, (part.identifiers for part in parts)),
     )
 
 

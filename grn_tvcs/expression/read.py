@@ -141,7 +141,9 @@ def _join(data: Any) -> str:
 
 def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str, Expression]:
     parts = split(roles_of_obs(data, column))
-    return {name: expression_of(data, part) for name, part in parts.items()}
+    found = {name: expression_of(data, part) for name, part in parts.items()}
+    known = data.identifiers()
+    return {name: replace(one, identifiers=known) for name, one in found.items()}
 
 
 def _open(path: str | Path, options: Options) -> tuple[Sheet, Options]:

@@ -185,9 +185,9 @@ def _check_samples(
     if unknown := [name for name in names if name not in rows]:
         near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
         raise samples.error(
-            f"every sample must have levels in {path}, but {len(unknown)} have none: "
-            f"{joined(unknown)}; there stands {joined(list(rows))}{near}; correct their names, or "
-            "remove these rows"
+            f"every sample must have levels in {path}, but "
+            f"{plural(len(unknown), 'sample has', 'samples have')} none: {joined(unknown)}; there "
+            f"stands {joined(list(rows))}{near}; correct their names, or remove these rows"
         )
 
 

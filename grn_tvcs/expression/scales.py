@@ -66,7 +66,7 @@ def guess_scale(values: Values) -> Guess:
         if largest > COUNTS:
             why = "all are whole numbers, and large ones are among them"
             few = values.shape[1] < FEW_GENES
-            also = f"; {values.shape[1]} genes tell the size of a sample badly" if few else ""
+            also = f"; {values.shape[1]} genes are few to estimate its size factors" if few else ""
             return Guess("counts", why + also, "levels" if few else None)
         n_genes, zeros = values.shape[1], float((values == 0).mean())
         if n_genes >= FEWEST_COUNTED and zeros > SOME_ZEROS:

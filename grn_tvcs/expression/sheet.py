@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
 from tvcs_core import DataError
 from tvcs_core.files.errors import Remedies
@@ -144,6 +145,8 @@ class Sheet:
         Places of rows with a blank line right before them.
     sample_sheet
         The sheet of samples in the same file.
+    identifiers
+        Other names of the genes, from columns that are left out.
     """
 
     grid: Grid
@@ -152,6 +155,7 @@ class Sheet:
     is_turned: bool = False
     breaks: frozenset[int] = frozenset()
     sample_sheet: Sheet | None = None
+    identifiers: Identifiers = NO_IDENTIFIERS
 
     @classmethod
     def of(cls, table: Table) -> Sheet:
@@ -310,7 +314,8 @@ class Sheet:
         columns = [Column(name, i) for name, i in zip(names, self.rows, strict=True)]
         heads = Column(corner, 0, [one.name for one in rest])
         rows = [one.place for one in rest]
-        return Sheet(self.grid, [heads, *columns], rows, not self.is_turned)
+        known = self.identifiers
+        return Sheet(self.grid, [heads, *columns], rows, not self.is_turned, identifiers=known)
 
     def check_names(self) -> None:
         """Refuse a table that has names alone."""

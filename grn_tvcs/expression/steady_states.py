@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, describe_repeated
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import array_of, names_of
@@ -110,16 +110,18 @@ class SteadyStates:
         changed = tuple(name_of[gene] for gene in self.changed)
         return replace(self, genes=tuple(genes), changed=changed)
 
-    def called_as(self, genes: Sequence[str]) -> SteadyStates:
+    def called_as(
+        self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS
+    ) -> SteadyStates:
         """The same experiments, the genes called as those of a table, with a warning."""
-        same = same_names(self.genes, genes)
+        same = same_names(self.genes, genes, identifiers)
         made = [same.gene_of.get(gene, gene) for gene in self.genes]
         if made == list(self.genes) or len(set(made)) < len(made):
             return self
         warn_user(f"of the genes of steady states, {same.describe()}")
         return self.renamed(made)
 
-    def of(self, genes: Sequence[str]) -> SteadyStates:
+    def of(self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS) -> SteadyStates:
         """The same experiments with the columns in the order of `genes`.
 
         Raises
@@ -128,7 +130,7 @@ class SteadyStates:
             If the genes differ.
         """
         if set(genes) != set(self.genes):
-            self = self.called_as(genes)
+            self = self.called_as(genes, identifiers)
         if missing := sorted(set(genes) ^ set(self.genes)):
             raise ValueError(
                 "steady states and series must have the same genes, but these are in one of "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from grn_tvcs.expression.options import AUTO, OFF
@@ -31,6 +32,9 @@ FOREIGN = (
     | dict.fromkeys(("max_regulators", "max_indegree"), "max_in_degree")
     | dict.fromkeys(("max_targets", "max_outdegree"), "max_out_degree")
     | dict.fromkeys(("verbose", "verbosity"), "progress=True")
+    | dict.fromkeys(
+        ("time", "time_key", "timepoint", "timepoints"), "time_column, the column's name"
+    )
 )
 
 
@@ -67,9 +71,10 @@ def infer(
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap
         on the first two. `max_out_degree` may map names of regulators to their caps; the others
-        then have none. Without `max_edges`, as many edges are selected as the verdict supports,
-        under the other caps. Without a verdict the number is one for every ten targets, as
-        candidates to test.
+        then have none. `max_edges` changes no score, confidence or verdict, but those of
+        ``"tvcs-plain"``. Without it, as many edges are selected as the verdict supports, under the
+        other caps. Without a verdict the number is one for every ten targets, as candidates to
+        test.
     regulators
         Names of the genes that may regulate; None means all. Names are matched without version,
         species prefix and case where they differ in these alone, with a warning.
@@ -169,13 +174,7 @@ def check_arguments(
         )
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
-        name = min(unknown)
-        there_are = f"its options: {', '.join(known.options) or 'none'}"
-        right = FOREIGN.get(name)
-        if right == "trees" and right not in known.options:
-            right = None
-        remedy = there_are if right is None else f"give {right}"
-        raise TypeError(f"{method} does not take {name!r}; {remedy}")
+        raise TypeError(f"{method} does not take {min(unknown)!r}; {_remedy(min(unknown), method)}")
     calibrate = options.get("calibrate")
     if isinstance(calibrate, str) and calibrate != OFF:
         raise ValueError(f"calibrate must be an integer >= 0 or {OFF!r}, found {calibrate!r}")
@@ -187,6 +186,21 @@ def check_arguments(
         raise TypeError(f"{method} cannot use steady states; methods that do: {able}")
     if prior is not None:
         refuse_without_prior(method)
+
+
+def _remedy(name: str, method: str) -> str:
+    """Return what to give instead of an argument that `infer` does not take with this method."""
+    from grn_tvcs.expression.read import READING
+    from tvcs_core.arguments import is_on_command_line
+    from tvcs_core.files.display import did_you_mean
+
+    options, right = METHODS[method].options, FOREIGN.get(name)
+    if right is not None and (right != "trees" or right in options):
+        return f"give {right}"
+    there_are = f"its options: {', '.join(options) or 'none'}"
+    if is_on_command_line() or any(name in other.options for other in METHODS.values()):
+        return there_are
+    return there_are + did_you_mean(name, (*options, *signature(infer).parameters, *READING, *WORK))
 
 
 def _check_like(name: str, value: Any, default: Any) -> None:

@@ -64,12 +64,12 @@ def inputs_of(
     """
     expression = used_by(data, method, calibrates=calibrates).in_name_order()
     genes = expression.genes
-    rules = rules.called_as(genes)
+    rules = rules.called_as(genes, expression.identifiers)
     candidates = rules.candidates(genes, expression.constant_genes)
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
     if steady is not None:
-        steady = steady.of(genes)
+        steady = steady.of(genes, expression.identifiers)
         steady = replace(steady, levels=scale_like(expression, steady.levels))
         steady.warn_of_contrary(expression)
     return Inputs(expression, rules, candidates, steady, None if prior is None else prior.of(genes))

@@ -70,9 +70,9 @@ def tvcs(
 ) -> Network:
     """Score edges by the variance they explain in resampled solutions.
 
-    Caps of `rules` bound the drawn caps. A score of 1 is the mean of the strongest edges, one per
-    gene, before the hub prior; signs are those of the summed coefficients. Needs at least three
-    samples.
+    Degrees of `rules` bound the drawn ones; the number of edges changes no score. A score of 1 is
+    the mean of the strongest edges, one per gene, before the hub prior; signs are those of the
+    summed coefficients. Needs at least three samples.
 
     The defaults were chosen on simulated networks of 10, 30 and 100 genes and are the same for all
     data; docs/networks.md has the effect of each.

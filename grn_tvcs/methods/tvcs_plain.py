@@ -31,7 +31,8 @@ def tvcs_plain(expression: Expression, rules: Rules, rng: np.random.Generator) -
     """Score edges by the size of their weight in the paper's sparse solution.
 
     Only edges inside the caps of `rules` (2 per gene if none is given) have a score, in level
-    change per level.
+    change per level. Here the number of edges is part of the problem solved, as in the paper, so
+    another number gives other scores.
     """
     genes = expression.genes
     regulators, targets, _ = rules.candidates(genes)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
@@ -44,12 +44,13 @@ def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
     EdgeWeight``), GENIE3 (``regulatoryGene targetGene weight``), decoupler (``source target
     weight``) and CellOracle (``source target coef_mean``), in any order, and Cytoscape's names of
-    edges (``Fos (activates) Jun``). Without a header the columns are regulator, target and, if
-    there is a third, score or sign; edges without a score get 1. A column ``sign`` (``+``, ``-``,
-    ``?``, or words such as ``Activation``) gives the sign; so does ``coef_mean``, and ``weight`` or
-    ``EdgeWeight`` if any is below 0. Without a column ``selected`` every edge with a score above 0
-    is selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
-    off (see `tvcs_core.files.spreadsheet`).
+    edges (``Fos (activates) Jun``). Without such names the columns are regulator, target and, if
+    there is a third, score or sign; edges without a score get 1. A first row with another third
+    cell is a header then, with a warning, unless its first two cells are `genes`. A column ``sign``
+    (``+``, ``-``, ``?``, or words such as ``Activation``) gives the sign; so does ``coef_mean``,
+    and ``weight`` or ``EdgeWeight`` if any is below 0. Without a column ``selected`` every edge
+    with a score above 0 is selected. An apostrophe before a name of ``edges.tsv`` that starts like
+    a formula is taken off (see `tvcs_core.files.spreadsheet`).
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None 
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    edges = open_scored_edges(source)
+    edges = open_scored_edges(source, genes or ())
     named, is_ours = edges.names(), edges.is_shielded
     genes = named if genes is None else genes
     scores, signs, other_signs = scores_and_signs(edges)
@@ -110,19 +111,23 @@ def names_in_edges(path: str | Path) -> list[str]:
     return open_scored_edges(path).names()
 
 
-def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Network:
+def read_reference(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
 
     They are in a file or a DataFrame.
 
     A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge; 0 is none, as is a
     pair that is not listed. If any value is -1, it represses and 1 activates. A header is known
-    by its names, in any order, or because it holds neither two genes nor one of these values. Edges
-    have the score 1. Self-loops, repeats and edges of other genes are left out, with a warning.
-    Names are matched without version, species prefix and case where they differ in these alone,
-    with a warning that counts them. Lists of databases may have more columns:
-    CollecTRI, DoRothEA, OmniPath and RegulonDB with their headers, TRRUST without one. Lines above
-    that begin with ``#`` are comments.
+    as in `read_network`. Edges have the score 1. Self-loops, repeats and edges of other genes are
+    left out, with a warning. Names are matched without version, species prefix and case where they
+    differ in these alone, with a warning that counts them; and by `identifiers`, those of an
+    `Expression`. Lists of databases may have more columns: CollecTRI, DoRothEA, OmniPath and
+    RegulonDB with their headers, TRRUST without one. Lines above that begin with ``#`` are
+    comments.
 
     Raises
     ------
@@ -130,7 +135,7 @@ def read_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> N
         If there are not 2 or 3 columns, a third cell is something else (line and column are
         named), or no edge joins two of the genes.
     """
-    return reference_in(source, genes).network
+    return reference_in(source, genes, identifiers).network
 
 
 @dataclass(frozen=True)
@@ -162,11 +167,13 @@ def _remedy(value: str, row: int) -> str:
     return ""
 
 
-def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Reference:
+def reference_in(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Reference:
     """Read a reference as `read_reference` does, and count the rows that were left out."""
-    edges = _open_reference(source)
-    if not edges.first and not edges.is_wide and _is_header(edges, genes):
-        edges = edges.with_header()
+    edges = _open_reference(source, genes)
     cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
     if edges.is_wide:
         cells = as_true_edges(cells)
@@ -175,7 +182,7 @@ def reference_in(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Ref
         i = signs.index(None)
         remedy = _remedy(cells[i], edges.first + i)
         raise edges.error(f"must be one of {SHOWN}, found {quoted(cells[i])}{remedy}", i, "sign")
-    found = edges.among(genes)
+    found = edges.among(genes, edges.called_as(genes, identifiers))
     is_edge = np.array([cell != NO_EDGE for cell in cells])[found.rows]
     if not is_edge[found.first].any():
         raise edges.no_edge(genes)
@@ -198,23 +205,17 @@ def _agreed_signs(
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:
-    """The genes that a list of true edges names, each once; a header is known by its names alone.
+    """The genes that a list of true edges names, each once.
 
     Those that are one of `genes` in another way of writing are called as these.
     """
-    edges = _open_reference(path)
+    edges = _open_reference(path, genes)
     return sorted({name for pair in edges.pairs(edges.called_as(genes)) for name in pair})
 
 
-def _open_reference(source: str | Path | pd.DataFrame) -> EdgeList:
-    edges = open_edges(source, "one of + - ? 1 0")
+def _open_reference(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> EdgeList:
+    edges = open_edges(source, "one of + - ? 1 0", genes)
     return of_database(edges) or of_three(edges, "a reference")
-
-
-def _is_header(edges: EdgeList, genes: Sequence[str]) -> bool:
-    """Whether a first row without known names is no edge all the same."""
-    top = edges.table.rows[0]
-    return not (set(genes).issuperset(top[:2]) or len(top) < 3 or of_true_edges(top[2:3]) != [None])
 
 
 def read_genes(path: str | Path) -> list[str]:

@@ -18,7 +18,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
-from grn_tvcs.network.programs.facts import edges_with_facts, node_facts
+from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts, node_facts
 from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
     write_celloracle,
@@ -28,6 +28,8 @@ from grn_tvcs.network.programs.tables import (
 )
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import write_table
+
+OF_NODES = {"name": "string", "in_degree": "long", "out_degree": "long", "is_regulator": "boolean"}
 
 
 def write_dream(network: Network, path: Path) -> None:
@@ -103,13 +105,8 @@ def write_graphml(network: Network, path: str | Path) -> None:
     for e, facts in edges_with_facts(network):
         source, target = (quoteattr(_printable(name)) for name in (e.regulator, e.target))
         ends = f"source={source} target={target}"
-        own = {"score": e.score, "sign": e.sign, "rank": e.rank, "interaction": e.relation}
-        lines.append(f"<edge {ends}>{_data(own | facts)}</edge>")
+        lines.append(f"<edge {ends}>{_data(facts)}</edge>")
     _write_lines(path, [*lines, "</graph>", "</graphml>"])
-
-
-OF_NODES = {"name": "string", "in_degree": "long", "out_degree": "long", "is_regulator": "boolean"}
-OF_EDGES = {"score": "double", "sign": "string", "rank": "long", "interaction": "string"}
 
 
 def _kind(name: str) -> str:
@@ -143,17 +140,7 @@ def write_cyjs(network: Network, path: Path) -> None:
         for gene, facts in node_facts(network)
     ]
     edges = [
-        {
-            "data": {
-                "source": e.regulator,
-                "target": e.target,
-                "interaction": e.relation,
-                "score": e.score,
-                "sign": e.sign,
-                "rank": e.rank,
-                **facts,
-            }
-        }
+        {"data": {"source": e.regulator, "target": e.target, **facts}}
         for e, facts in edges_with_facts(network)
     ]
     graph = {

@@ -112,7 +112,7 @@ class Pairs:
 
     @property
     def on_themselves(self) -> tuple[Places, Places]:
-        """Row and column of every pair of a gene with itself."""
+        """Row and column of every gene that is both regulator and target, in one order."""
         return _in_both(self.regulators, self.targets)
 
     def restrict_to(self, regulators: Places, targets: Places) -> Pairs:
@@ -208,7 +208,7 @@ def undirected_pairs(pairs: Pairs, allowed: Flags, close: float = CLOSE) -> Flag
     close
         Part of the stronger way's score that the weaker must exceed.
     """
-    regulators, targets = _both_ways(pairs)
+    regulators, targets = pairs.on_themselves
     at = np.ix_(regulators, targets)
     scores = np.where(allowed[at], pairs.scores[at], 0.0)
     found = np.zeros(pairs.shape, np.bool_)
@@ -220,7 +220,7 @@ def weaker_ways(pairs: Pairs, genes: Sequence[str]) -> Flags | None:
     """Return the ways of undirected pairs that are no edges of their own; None without pairs."""
     if pairs.undirected is None:
         return None
-    regulators, targets = _both_ways(pairs)
+    regulators, targets = pairs.on_themselves
     at = np.ix_(regulators, targets)
     scores = pairs.scores[at]
     names = np.array([genes[place] for place in pairs.regulators[regulators]], dtype=object)
@@ -241,16 +241,8 @@ def counted_scores(pairs: Pairs, genes: Sequence[str]) -> NDArray[np.float64]:
 
 def reversed_ways(pairs: Pairs, flags: Flags) -> Flags:
     """Return the flags of the opposite way of each pair; False where that is no pair."""
-    regulators, targets = _both_ways(pairs)
+    regulators, targets = pairs.on_themselves
     at = np.ix_(regulators, targets)
     found = np.zeros(pairs.shape, np.bool_)
     found[at] = flags[at].T
     return found
-
-
-def _both_ways(pairs: Pairs) -> tuple[Places, Places]:
-    """Return rows and columns of the genes that are both regulators and targets, in one order."""
-    _, rows, cols = np.intersect1d(
-        pairs.regulators, pairs.targets, assume_unique=True, return_indices=True
-    )
-    return rows, cols

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.programs.edge_list import (
     REGULATOR,
@@ -24,7 +25,6 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.tables import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,19 +202,24 @@ class Prior:
         return Prior.of_edges(genes, edges, self.n_listed)
 
 
-def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior:
+def read_prior(
+    source: str | Path | pd.DataFrame,
+    genes: Sequence[str],
+    identifiers: Identifiers = NO_IDENTIFIERS,
+) -> Prior:
     """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
 
-    A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
-    ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without one the columns
-    are regulator, target, weight, sign; or regulator, target, sign and columns that are not read,
-    such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
+    Columns have the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
+    ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without them the
+    columns are regulator, target, weight, sign; or regulator, target, sign and columns that are not
+    read, such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
     Without a column of signs, a weight below 0 represses, and then one above 0 activates. If a
     pair is listed several times, the largest weight counts. Warnings count these, self-loops and
     edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
     E) are the weights. Names are matched without version, species prefix and case where they
-    differ in these alone, with a warning that counts them.
+    differ in these alone, with a warning that counts them; and by `identifiers`, those of an
+    `Expression` (``expression.identifiers``).
 
     Raises
     ------
@@ -222,12 +227,12 @@ def read_prior(source: str | Path | pd.DataFrame, genes: Sequence[str]) -> Prior
         Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
         no edge joins two of the genes.
     """
-    edges = open_edges(source, "a weight and a sign")
+    edges = open_edges(source, "a weight and a sign", genes)
     if not edges.columns:
-        edges = _without_header(edges)
+        edges = edges._replace(columns=_by_place(edges))
     weights, signs = _weights_and_signs(edges)
     is_edge = weights > 0
-    found = edges.among(genes, is_edge=is_edge)
+    found = edges.among(genes, edges.called_as(genes, identifiers), is_edge)
     if not found.rows.size:
         raise edges.no_edge(genes, "a prior edge", "table")
     weights, signs = _surest(found, weights, signs)
@@ -251,8 +256,8 @@ def _surest(found: EdgesAmong, weights: Floats, signs: Signs) -> tuple[Floats, S
     return np.array([w for w, _ in facts]), np.array([s for _, s in facts], np.int8)
 
 
-def _without_header(edges: EdgeList) -> EdgeList:
-    """Return the edges of a list whose first row holds no name that is known."""
+def _by_place(edges: EdgeList) -> dict[str, int]:
+    """Places of the columns of a list whose first row holds no name that is known."""
     rows = edges.table.rows
     width = len(rows[0])
     if not 2 <= width <= 4:
@@ -262,13 +267,10 @@ def _without_header(edges: EdgeList) -> EdgeList:
             f"{', '.join(REGULATOR)}; {', '.join(TARGET)}; {', '.join(SCORE)}",
             row=0,
         )
-    third = rows[0][2] if width > 2 else "1"
-    if not (is_number(third) or is_word(third)):
-        edges = edges.with_header()
     names: tuple[str, ...] = ("regulator", "target", "score", "sign")
     if width > 2 and any(is_word(row[2]) for row in rows[edges.first :]):
         names = ("regulator", "target", "sign")
-    return edges._replace(columns=dict(zip(names, range(width), strict=False)))
+    return dict(zip(names, range(width), strict=False))
 
 
 def _weights_and_signs(edges: EdgeList) -> tuple[Floats, Signs]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import TVCS
 from tvcs_core.arguments import by_label, describe_value, items_of
@@ -176,7 +176,7 @@ class Rules:
             found.append(is_in)
         return found[0], found[1]
 
-    def called_as(self, genes: Sequence[str]) -> Rules:
+    def called_as(self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS) -> Rules:
         """Return the rules with names written as the genes are; warn of others."""
         caps = self.max_out_degree
         capped = frozenset(caps) if isinstance(caps, Mapping) else None
@@ -185,7 +185,7 @@ class Rules:
         for kind, names in roles.items():
             if names is None:
                 continue
-            same = same_names(sorted(names), genes)
+            same = same_names(sorted(names), genes, identifiers)
             if sentence := same.describe():
                 warn_user(f"{kind}: {sentence}")
             roles[kind] = found = frozenset(same.gene_of.get(name, name) for name in names)

@@ -92,6 +92,10 @@ class Scores:
 
     __repr__ = summary
 
+    def facts(self) -> dict[str, Any]:
+        """Return every number by name; None in place of NaN, which JSON has not."""
+        return {name: None if v != v else v for name, v in vars(self).items()}
+
 
 def score(
     network: Network,

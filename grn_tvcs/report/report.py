@@ -85,7 +85,6 @@ def render(
     """
     expression, rules, method, seed, _ = made
     edges = network.edges(selected_only=True)
-    drawn, matrix = draw(edges[:MAX_DRAWN]), adjacency(network, rules)
     paragraph = methods_paragraph(network, made)
     return fill_page(
         "grn_tvcs.report",
@@ -105,7 +104,6 @@ def render(
         n_supported=sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
         likely=LIKELY,
         agreement=agreement(network, reference, scores),
-        adjacency=matrix,
         network=network,
         expression=expression,
         n_series=expression.n_series,
@@ -121,29 +119,49 @@ def render(
             "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
             for e in edges
         ),
-        stability_of=stabilities(network, edges[:MAX_LISTED]),
-        why_unstable=None if network.pairs.stability is None else why_no_stability(expression),
-        stable_from=STABLE,
-        n_stable=sum(part is not None and part >= STABLE for part in stabilities(network, edges)),
         scale=describe_values(expression, method) if expression.scale else None,
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        n_drawn=min(len(edges), MAX_DRAWN),
-        n_hidden=len(network.genes) - len(drawn[0]),
-        nodes=drawn[0],
-        arrows=drawn[1],
-        size=(WIDTH, HEIGHT),
         n_omitted=max(len(edges) - MAX_EDGES, 0),
         sources=_sources(network),
-        **_scripts(
-            network,
-            expression,
-            edges,
-            explorer(network, drawn[0], reference, scores)
-            | ({} if matrix is None else {"adjacency": [matrix["rows"], matrix["cols"]]}),
-        ),
+        **_stability(network, expression, edges),
+        **_pictures(network, made, edges, reference, scores),
     )
+
+
+def _stability(network: Network, expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
+    """Return how stable the edges are, or why that is not known."""
+    parts = stabilities(network, edges)
+    return {
+        "stability_of": parts[:MAX_LISTED],
+        "why_unstable": None if network.pairs.stability is None else why_no_stability(expression),
+        "stable_from": STABLE,
+        "n_stable": sum(part is not None and part >= STABLE for part in parts),
+    }
+
+
+def _pictures(
+    network: Network,
+    made: Provenance,
+    edges: Sequence[Edge],
+    reference: Network | None,
+    scores: Scores | None,
+) -> dict[str, Any]:
+    """Return the drawing and the matrix of the edges, and the scripts with their data."""
+    (nodes, arrows), matrix = draw(edges[:MAX_DRAWN]), adjacency(network, made.rules)
+    known = explorer(network, nodes, reference, scores)
+    if matrix is not None:
+        known["adjacency"] = [matrix["rows"], matrix["cols"]]
+    drawn = {
+        "n_drawn": min(len(edges), MAX_DRAWN),
+        "n_hidden": len(network.genes) - len(nodes),
+        "nodes": nodes,
+        "arrows": arrows,
+        "size": (WIDTH, HEIGHT),
+        "adjacency": matrix,
+    }
+    return drawn | _scripts(network, made.expression, edges, known)
 
 
 def _scripts(

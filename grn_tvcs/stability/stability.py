@@ -54,7 +54,7 @@ class Draws:
     allowed
         Whether a pair may be an edge; [input, target].
     rules, genes
-        The user's caps, which bound the drawn ones, and the names they refer to.
+        The user's caps, whose degrees bound the drawn ones, and the names they refer to.
     plan
         Distribution of the draws.
     pairs
@@ -131,7 +131,7 @@ class Draws:
         rules, steps = self.rules, self.steps
         out = rules.max_out_degree
         caps = [sorted(out.items()) if isinstance(out, Mapping) else out]
-        caps += [rules.max_in_degree, rules.max_edges]
+        caps += [rules.max_in_degree]
         data = (steps.levels, steps.pause, steps.before, steps.series, steps.perturbed)
         return {
             "sums": SUMMED,
@@ -166,13 +166,16 @@ class Draws:
         return found
 
     def _constraint(self, in_degree: int, total: int) -> TVCS:
-        """Return the drawn caps within the user's; the loss excludes other pairs."""
+        """Return the drawn caps, degrees within the user's; the loss excludes other pairs.
+
+        The user's number of edges selects from the scores and must not change them (decision 355).
+        """
         out = self.rules.out_caps(self.genes)
         return TVCS.matrix(
             self._shape,
             row_caps=out[self.inputs] if isinstance(out, np.ndarray) else out,
             col_caps=in_degree,
-            total=min(total, _or(self.rules.max_edges, total)),
+            total=total,
         )
 
 

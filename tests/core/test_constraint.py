@@ -275,7 +275,7 @@ def test_one_row_or_column_is_a_matrix(shape):
     assert TVCS.matrix(shape).shape == shape
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0)])
+@pytest.mark.parametrize("shape", [(0, 3), (2,), (2.5, 3), 4, (2, 3, 4), (3, 0), [[2, 2], [1]]])
 def test_a_shape_is_two_positive_integers(shape):
     with pytest.raises(ValueError, match="shape must be two integers >= 1, found"):
         TVCS.matrix(shape)

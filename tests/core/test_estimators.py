@@ -7,7 +7,7 @@ from pytest import approx
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -103,6 +103,31 @@ def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_f
     support = model.get_support()
     assert not support[[0, 1, 3, 5, 6]].any()
     assert support[[2, 4, 7, 8, 9, 10, 11]].all()
+    for kind in (float, object, "Int64"):  # pandas writes None as NaN, None and NA
+        caps = pd.Series({"a": 0, "b": None}, dtype=kind)
+        other = TVCSRegressor(row_groups=groups, row_caps=caps).fit(X, y)
+        assert (other.get_support() == support).all()
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_minus_1_is_no_group_as_in_a_constraint(kind, rng):
+    X, y, _ = regression(rng)
+    groups = [-1, 0, 0, 2, -1, 0, 2, 2, -1, 0, 2, -1]
+    constraint = TVCSRegressor(row_groups=kind(groups), row_caps=1).fit(X, y).constraint_
+    of_groups = TVCS.groups(groups, None, row_caps=1)
+    full = np.ones(12, bool)
+    assert not constraint.is_feasible(full)
+    for support in ([0, 4, 8, 11, 1, 3], [1, 2], [3, 6]):
+        at = np.isin(np.arange(12), support)
+        assert constraint.is_feasible(at) == of_groups.is_feasible(at)
+    with pytest.raises(ValueError, match="row_caps caps -1, which is no label of a feature"):
+        TVCSRegressor(row_groups=kind(groups), row_caps={-1: 1}).fit(X, y)
+
+
+@pytest.mark.parametrize("Estimator", [TVCSRegressor, TVCSRegressorCV, TVCSClassifier])
+def test_an_unknown_parameter_is_refused_in_the_name_of_the_estimator(Estimator):
+    with pytest.raises(TypeError, match=rf"^{Estimator.__name__}.__init__\(\) got .* 'nope'"):
+        Estimator(nope=1)
 
 
 @pytest.mark.filterwarnings("ignore:.*did not converge")  # few iterations will do
@@ -495,6 +520,17 @@ def test_errors_of_a_path_are_those_of_the_fits_it_stands_for(rng):
             fit.fit(X[train], Y[train])
             error = np.square(fit.predict(X[test]) - Y[test]).mean()
             assert model.mse_path_[0, j, k] == approx(error)
+
+
+def test_a_path_keeps_groups_of_samples_together(rng):
+    X, y, _ = regression(rng, n=60)
+    groups = rng.integers(0, 7, 60)
+    model = TVCSRegressorCV(totals=[1, 3], ridges=[0.1], cv=GroupKFold(3))
+    found = model.fit(X, y, groups=groups).mse_path_
+    folds = list(GroupKFold(3).split(X, y, groups))
+    assert (found == clone(model).set_params(cv=folds).fit(X, y).mse_path_).all()
+    with pytest.raises(ValueError, match="groups"):
+        clone(model).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_the_command_prints_json(command):
         (("--budgets", "1,two"), "error: --budgets must be integers with commas"),
         (("--budgets", ""), "error: --budgets must be integers"),
         (("--budgets", "-4"), "error: budget must be an integer >= 0"),
-        (("--budgets", "4", "--method", "magic"), "error: method must be one of"),
+        (("--budgets", "4", "--method", "magic"), "error: --method must be one of"),
     ],
 )
 def test_bad_budgets_are_refused_in_one_line(command, words, message):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import HELP_NAMES, Program
@@ -36,6 +37,13 @@ def number_option(about: str) -> Any:
 # Notes of options: one that changes no result, or is recorded under another name; and one that is
 # recorded where it is given alone.
 NOT_RECORDED, WHERE_GIVEN = "not recorded", "recorded where it is given"
+
+
+class Sets(NamedTuple):
+    """A note of an option that sets an argument of another name: the name of the argument."""
+
+    argument: str
+
 
 OutFolder = Annotated[
     Path,
@@ -66,6 +74,8 @@ Version = Annotated[
 
 T = TypeVar("T")
 R = TypeVar("R")
+# An argument of Python, by its name: `n_workers` may be the option --workers.
+_REFUSED = re.compile(r"(\w+)(?= (?:of '.*' )?must )")
 
 
 def program(text: str) -> typer.Typer:
@@ -95,7 +105,8 @@ def with_options(command: Callable[[T], R]) -> Callable[..., R]:
     Every field is an option or an argument of the command line, in the order of the fields and
     annotated as typer wants a parameter or by a `Help`. A field that is a dataclass itself stands
     for its own fields, so that commands can share groups of options. A field of ``Sequence[str]``
-    is an option that may be given often.
+    is an option that may be given often. A message about an argument of Python names the option
+    that was given for it.
     """
     [given] = signature(command, eval_str=True).parameters.values()
     options = given.annotation
@@ -104,7 +115,14 @@ def with_options(command: Callable[[T], R]) -> Callable[..., R]:
     def wrapper(**values: Any) -> R:
         if values.get("seed", 0) < 0:  # NumPy takes none
             raise ValueError(f"--seed must be >= 0, found {values['seed']}")
-        return command(_filled(options, values))
+        try:
+            return command(_filled(options, values))
+        except (TypeError, ValueError) as error:
+            if found := _REFUSED.match(str(error)):
+                name, given = found[1], _given(options, values)
+                option = given.get(name) or given.get(name.removeprefix("n_")) or name
+                error.args = (option + str(error)[found.end() :],)
+            raise
 
     # typer reads its parameters from the signature, and calls with all of them by name.
     wrapper.__dict__["__signature__"] = Signature(list(_parameters(options)))
@@ -198,6 +216,23 @@ def _parameters(options: Any) -> Iterator[Parameter]:
             default = None
         hint = _for_typer(field.name, hint)
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _given(options: Any, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options that were given, as they are typed, by the arguments that they set."""
+    out: dict[str, str] = {}
+    hints = get_type_hints(options, include_extras=True)
+    for field in fields(options):
+        hint, notes = hints[field.name], get_args(hints[field.name])[1:]
+        if is_dataclass(hint):
+            out |= _given(hint, values)
+        elif not _is_argument(notes) and values[field.name] not in (None, field.default):
+            # typer has the first name of an annotated option where it has the default of others.
+            first = [note.default for note in notes if isinstance(note, OptionInfo)]
+            typed = [name for name in map(str, first) if name.startswith("--")]
+            argument = next((n.argument for n in notes if isinstance(n, Sets)), field.name)
+            out[argument] = typed[0] if typed else f"--{field.name.replace('_', '-')}"
+    return out
 
 
 def _for_typer(name: str, hint: Any) -> Any:

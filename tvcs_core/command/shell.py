@@ -200,9 +200,8 @@ def run(app: Callable[..., object]) -> None:
 
 def _of_number(error: Any) -> str:
     """Return the message of an option that is no number, with what was found; empty for others."""
-    wrong: list[dict[str, Any]] = getattr(
-        error.__cause__, "errors", list
-    )()  # of pydantic, which typer asks
+    errors = getattr(error.__cause__, "errors", list)  # of pydantic, which typer asks
+    wrong: list[dict[str, Any]] = errors()
     kind = {"int_parsing": "an integer", "float_parsing": "a number"}
     if not wrong or wrong[0]["type"] not in kind:
         return ""

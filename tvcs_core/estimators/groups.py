@@ -47,12 +47,12 @@ def of_matrix(name: str, caps: Any) -> Caps:
 
 
 def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | None, Caps]:
-    """Number the groups in the order of their labels; -1 for None and NaN."""
+    """Number the groups in the order of their labels; -1 for None, NaN and the integer -1."""
     if labels is None:
         if caps is not None:
             raise ValueError(f"{name} were given, but not the groups that they cap")
         return None, None
-    has_group = np.array([label is not None and label == label for label in labels])
+    has_group = np.array([not _is_no_group(label) for label in labels])
     found = set(np.asarray(labels)[has_group].tolist())
     try:
         ordered = sorted(found)
@@ -68,7 +68,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
         found_caps = (of_label.get(label) for label in ordered)
-        caps = [len(labels) if cap is None else cap for cap in found_caps]
+        caps = [len(labels) if _is_none(cap) else cap for cap in found_caps]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
         if caps.ndim == 1 and caps.size != len(ordered):
@@ -76,3 +76,13 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
                 f"{name} must have one cap per group ({len(ordered)}), found {caps.size}"
             )
     return group_of, caps
+
+
+def _is_no_group(label: Any) -> bool:
+    is_missing = label is None or label != label
+    return bool(is_missing or (isinstance(label, Integral) and label == -1))
+
+
+def _is_none(cap: Any) -> bool:
+    """Whether a cap is None, or what pandas makes of None."""
+    return cap is None or str(cap) in ("nan", "<NA>")

@@ -133,7 +133,13 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Weight totals and ridges by cross-validation, and average their fits to all samples.
 
         Parameters
@@ -141,6 +147,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         X, y, sample_weight
             As for `TVCSRegressor`. The weights count in the errors too, as copies of the samples:
             the average is the wider the smaller their sum.
+        groups
+            Group of every sample, for a `cv` that keeps groups together, such as `GroupKFold`.
 
         Raises
         ------
@@ -153,7 +161,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         )
         weights = sample_weights(sample_weight, X.shape[0])
         X = self._scaled(X, weights)
-        folds = list(check_cv(self.cv).split(X, y))
+        folds = list(check_cv(self.cv).split(X, y, groups))
         self.totals_ = self._totals(X, y, folds)
         self.ridges_ = self._ridges(X, y, weights)
         self.mse_path_ = np.empty((self.totals_.size, self.ridges_.size, len(folds)))

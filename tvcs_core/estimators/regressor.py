@@ -27,10 +27,9 @@ class TVCSRegressor(RegressorMixin, Single):
     Parameters
     ----------
     row_groups, col_groups
-        Label of every feature in either view, of any kind that can be sorted; None or NaN for
-        a feature in no group of the view (-1 is a label like any other, unlike in
-        `TVCS.groups`). None for a view without groups. A mapping or a Series
-        with an index goes by the names of the features, if X has them.
+        Label of every feature in either view, of any kind that can be sorted; None, NaN or the
+        integer -1 for a feature in no group of the view. None for a view without groups. A mapping
+        or a Series with an index goes by the names of the features, if X has them.
     shape
         Instead of labels: features are the entries of a matrix of this shape, in C order,
         and its rows and columns are the groups.

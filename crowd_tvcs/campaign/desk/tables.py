@@ -26,27 +26,38 @@ class LabelTable(NamedTuple):
     sentences: list[str]
 
 
-def labels(store: Store) -> LabelTable:
+def labels(store: Store, *, anew: bool = False) -> LabelTable:
     """Return the result by name: with `LABEL_COLUMNS`, or those of the kind of answers.
 
     A task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either:
-    both cells are empty.
+    both cells are empty. `anew` computes labels by the model that is there, as `status` does. It
+    takes longer, and differs while the desk still settles tasks by a new model.
     """
     with store.read(all_of_it=True) as (connection, settings):
         kind = kind_of(settings)
-        if kind.name != OneClass.name:
+        if anew or kind.name != OneClass.name:
             from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
             from crowd_tvcs.campaign.read_state import read_state
 
-            if (votes := vote_by_kind(read_state(connection, settings))) is not None:
+            state = read_state(connection, settings)
+            if (votes := vote_by_kind(state)) is not None:
                 return LabelTable(votes.columns, [*votes.rows], votes.sentences)
-        found = connection.execute(_LABELS).all()
-    rows: list[Sequence[Any]] = [
-        [row.name, kind.show(row.label, row.name), row.confidence, row.answers]
-        if has_label(row.answers, row.prior, row.settled)
-        else [row.name, "", "", row.answers]
-        for row in sorted(found, key=lambda row: row.name)
-    ]
+        found = [] if anew else connection.execute(_LABELS).all()
+    rows: list[Sequence[Any]]
+    if anew:
+        from crowd_tvcs.campaign.stopping import task_statuses
+
+        rows = [
+            [one.task, one.label or "", one.confidence if one.label else "", one.answers]
+            for one in task_statuses(state)
+        ]
+    else:
+        rows = [
+            [row.name, kind.show(row.label, row.name), row.confidence, row.answers]
+            if has_label(row.answers, row.prior, row.settled)
+            else [row.name, "", "", row.answers]
+            for row in sorted(found, key=lambda row: row.name)
+        ]
     return LabelTable(
         LABEL_COLUMNS, rows, describe_unlabelled(sum(row[1] == "" for row in rows), len(rows))
     )

@@ -71,12 +71,17 @@ def add(
     duplicates: Duplicates = None,
     leave_out_missing: LeaveOut = False,
 ) -> None:
-    """Add workers, tasks, qualities or gold; issued pairs stay."""
+    """Add workers, tasks, qualities or gold; issued pairs stay.
+
+    Tables may have grown: rows of workers and tasks that are there already add nothing, and must
+    say the same as before.
+    """
     from crowd_tvcs.answers.quality import read_qualities
     from crowd_tvcs.answers.rows import refuse_currencies
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
+    from crowd_tvcs.campaign.ingest.known_rows import new_tasks, new_workers
     from crowd_tvcs.factors.tables import read_kinds
 
     if not any((workers, tasks, quality, kinds, gold, answers)):
@@ -95,9 +100,10 @@ def add(
             wanted = of_kind.read_tasks_of_kind(tasks, state.kind, of_kinds=state.has_kinds)
             if state.settings.source == "gold":
                 wanted = without_gold(wanted, {*state.gold, *(known or ())}, tasks)
+        people = tables.read_workers(workers) if workers else []
         new: dict[str, Any] = {
-            "workers": tables.read_workers(workers) if workers else (),
-            "tasks": wanted,
+            "workers": new_workers(workers, people, state) if workers else (),
+            "tasks": new_tasks(tasks, wanted, state) if tasks else (),
             "qualities": read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
             "gold_answers": of_kind.read_answers_of_kind(
@@ -106,7 +112,10 @@ def add(
             if answers
             else (),
         }
-        print_message(f"{campaign.add(**new, gold=known) or 'nothing'} added")
+        added = campaign.add(**new, gold=known) if known or any(new.values()) else ""
+        old = {"worker": len(people) - len(new["workers"]), "task": len(wanted) - len(new["tasks"])}
+        there = "".join(f", {plural(n, word)} there already" for word, n in old.items() if n)
+        print_message(f"{added or 'nothing'} added{there}")
         _print_left_out(new, {one.name for one in state.workers})
         if control := _describe_control(known or (), state):
             print_message(control)

@@ -28,7 +28,7 @@ from crowd_tvcs.cli.campaign.options import (
     stored,
 )
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import number_option, with_options
+from tvcs_core.command.options import Sets, number_option, with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import plural
 
@@ -124,7 +124,11 @@ class InitOptions:
         ),
     ] = None
     error_model: ErrorModel = "dependent"
-    lease: Annotated[float, Help("Time for which next reserves a task.", "SECONDS")] = 900.0
+    lease: Annotated[
+        float,
+        Help("Time for which next reserves a task.", "SECONDS"),
+        Sets("lease_seconds"),
+    ] = 900.0
     seed: Annotated[int, Help("Seed of the plans: same store, same plan.")] = 0
 
 

@@ -11,7 +11,13 @@ from crowd_tvcs.answers.values import Amount, parse_money
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import file_option, name_option, number_option, with_options
+from tvcs_core.command.options import (
+    Sets,
+    file_option,
+    name_option,
+    number_option,
+    with_options,
+)
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 
@@ -47,12 +53,17 @@ class NewCaps:
             "repeated.",
             "NAME=N",
         ),
+        Sets("worker_caps"),
     ] = None
     task_cap: Annotated[
-        list[str] | None, Help("Maximum number of labels of one task; may be repeated.", "NAME=N")
+        list[str] | None,
+        Help("Maximum number of labels of one task; may be repeated.", "NAME=N"),
+        Sets("task_caps"),
     ] = None
     task_minimum: Annotated[
-        list[str] | None, Help("Minimum number of labels of one task. Repeatable.", "NAME=N")
+        list[str] | None,
+        Help("Minimum number of labels of one task. Repeatable.", "NAME=N"),
+        Sets("task_minimums"),
     ] = None
     workers: Annotated[
         Path | None, file_option("Caps of many workers: columns worker, max_tasks.")
@@ -80,8 +91,11 @@ class ChangeOptions:
     lease: Annotated[
         float | None,
         Help("Time for which next reserves a task; tasks that are reserved stay so.", "SECONDS"),
+        Sets("lease_seconds"),
     ] = None
-    add_class: Annotated[list[str] | None, name_option("One more label; may be repeated.")] = None
+    add_class: Annotated[
+        list[str] | None, name_option("One more label; may be repeated."), Sets("new_classes")
+    ] = None
     prior: Annotated[
         str | None,
         Help(

@@ -20,7 +20,7 @@ from grn_tvcs.expression.clock import holds_times, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, expression_of_levels
 from grn_tvcs.expression.from_sheet import perturbed_in
-from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES
 from grn_tvcs.expression.judge.roles import (
     IGNORED,
     PART,
@@ -30,6 +30,7 @@ from grn_tvcs.expression.judge.roles import (
     series_places,
     unknown_name,
 )
+from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.series import Samples, by_columns
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
 from grn_tvcs.expression.options import Options
@@ -122,6 +123,20 @@ class Annotated(ABC):
                 column,
             )
         return tuple(names)
+
+    def identifiers(self) -> Identifiers:
+        """Return the other names of the genes in ``var``."""
+        used, frame = self.options.gene_column, RAW if self.is_raw else "var"
+        columns = [name for name in self.columns(frame) if OF_GENES.fullmatch(name.lower())]
+        places = {name: name for name in columns} | {"the index of var": None}
+        places = {name: place for name, place in places.items() if place != used}
+        pairs = (
+            zip(self.values(frame, one), self.whole[0], strict=True) for one in places.values()
+        )
+        texts = {
+            (one, gene) for both in pairs for one, gene in both if isinstance(one, str) and one
+        }
+        return Identifiers(tuple(places), frozenset(texts))
 
     @cached_property
     def whole(self) -> tuple[tuple[str, ...], Any]:
@@ -328,7 +343,7 @@ def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     names = data.values("obs", None)
     genes, levels = data.whole
     texts = [str(name) for name in names]
-    if why := are_genes("", texts, genes) or are_samples(genes, texts):
+    if why := are_genes("", texts, genes) or are_samples(genes, texts, of_obs=True):
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)

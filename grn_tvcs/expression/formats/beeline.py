@@ -51,8 +51,9 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     names = list(rows_by_name(clocks, "cell"))
     if unknown := [cell for cell in names if cell not in column]:
         raise clocks.error(
-            f"every cell must have levels in {sheet.path}, but {len(unknown)} have none: "
-            f"{joined(unknown)}; there stands {joined(list(column))}"
+            f"every cell must have levels in {sheet.path}, but "
+            f"{plural(len(unknown), 'cell has', 'cells have')} none: {joined(unknown)}; there "
+            f"stands {joined(list(column))}"
         )
     at = _pseudotimes(clocks)
     place = np.array([column[cell] for cell in names])

@@ -157,12 +157,14 @@ def _with_index(
         )
     ]
     used = {column.name for column in from_index}
-    for name in index.names:
-        level = index.get_level_values(name)
+    for i, name in enumerate(index.names):
+        level = index.get_level_values(i)
         if name is not None and str(name) not in used and _holds_levels(level):
+            one = f"level={str(name)!r}, " if index.nlevels > 1 else ""
             warn_user(
                 f"{FRAME}: its index {name} holds the numbers {joined(texts_of(level[:3]))} and is "
-                "not used; if it is a gene, give frame.reset_index()"
+                "not used; if it is a gene, give frame.reset_index(), and if it is none, "
+                f"frame.reset_index({one}drop=True)"
             )
     if not (from_index or has_time or has_samples):
         _check_index_of_times(index)
@@ -179,8 +181,11 @@ def _with_index(
 
 
 def _holds_levels(level: pd.Index) -> bool:
-    """Whether an index has decimals, as a first column has that was taken for it."""
-    return level.dtype.kind == "f" and bool((level != level.to_numpy().round()).any())
+    """Whether an index varies and has decimals, as a first column has that was taken for it."""
+    if level.dtype.kind != "f":
+        return False
+    known = level.dropna().unique()
+    return len(known) > 1 and bool((known != known.to_numpy().round()).any())
 
 
 def _frame(name: str, frame: Any) -> Any:
@@ -233,5 +238,6 @@ def _check_index_of_times(index: pd.Index) -> None:
         start = ", ".join(f"{number:g}" for number in numbers[:3])
         warn_user(
             f"{FRAME}: its index rises like a time ({start}, ...), and all samples are taken as at "
-            "rest; if it is a time, name it so (frame.rename_axis('Time'))"
+            "rest; if it is a time, name it so (frame.rename_axis('Time')), and if it is none, "
+            "give frame.reset_index(drop=True)"
         )

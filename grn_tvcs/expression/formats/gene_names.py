@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import Identifiers, same_names
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import describe_value
@@ -21,7 +21,12 @@ OF_NAMES = re.compile(r"(?!.*\bids?\b).*(name|symbol).*", re.IGNORECASE)  # head
 
 def named(expression: Expression, gene_names: str | Path | Mapping[str, str]) -> Expression:
     """Return the expression with its genes called by the names of a file; see `names_by_gene`."""
-    return replace(expression, genes=renamed(expression.genes, gene_names))
+    genes, called = expression.genes, renamed(expression.genes, gene_names)
+    name_of = dict(zip(genes, called, strict=True))
+    own = Identifiers(("identifiers of the table",), frozenset(name_of.items()))
+    others = expression.identifiers
+    others = others._replace(pairs=frozenset((one, name_of[gene]) for one, gene in others.pairs))
+    return replace(expression, genes=called, identifiers=own.joined(others))
 
 
 def renamed(genes: Sequence[str], gene_names: str | Path | Mapping[str, str]) -> tuple[str, ...]:

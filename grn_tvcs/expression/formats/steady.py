@@ -15,7 +15,7 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
 from grn_tvcs.expression.judge.roles import counts_rows
-from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.steady_states import DOWN, OUT, UP, WILD_TYPE, SteadyStates
 from grn_tvcs.expression.user_warnings import warn_user, without_warnings
@@ -60,6 +60,7 @@ def read_steady_states(
     overexpressions: str | Path | None = None,
     wildtype: str | Path | None = None,
     gene_names: str | Path | Mapping[str, str] | None = None,
+    identifiers: Identifiers = NO_IDENTIFIERS,
 ) -> SteadyStates:
     """Read tables of steady states, one column per gene, one row per experiment.
 
@@ -69,7 +70,8 @@ def read_steady_states(
     ``lexA_KO_rep1``, ``lexA::kan``; over-expressed ``lexA_OE``, ``pBAD-lexA``), with a warning that
     lists how they were read. Rows called ``WT``, ``control`` and the like are the wild type. Genes
     are called by `gene_names`, a file or a mapping of identifiers to names, where it has any of
-    them; changed genes may be called either way then.
+    them; changed genes may be called either way then, and by `identifiers`, those of an
+    `Expression` (``expression.identifiers``).
 
     Raises
     ------
@@ -79,7 +81,11 @@ def read_steady_states(
         If the tables have different genes, or none is given.
     """
     given = {OUT: knockouts, DOWN: knockdowns, UP: overexpressions, "": wildtype}
-    made = [_read(path, changes, gene_names) for changes, path in given.items() if path is not None]
+    made = [
+        _read(path, changes, gene_names, identifiers)
+        for changes, path in given.items()
+        if path is not None
+    ]
     if not made:
         raise ValueError(
             "give a table of knock-outs, of knock-downs, of over-expression or of the wild type"
@@ -95,7 +101,10 @@ def read_steady_states(
 
 
 def _read(
-    path: str | Path, changes: str, gene_names: str | Path | Mapping[str, str] | None
+    path: str | Path,
+    changes: str,
+    gene_names: str | Path | Mapping[str, str] | None,
+    identifiers: Identifiers,
 ) -> SteadyStates:
     sheet = _without_index(open_sheet(path), changes)
     if not len(sheet):
@@ -116,7 +125,7 @@ def _read(
     genes = called
     changed = [WILD_TYPE] * n
     if changes:
-        changed = _changed(sheet, genes, has_names, changes, name_of)
+        changed = _changed(sheet, genes, has_names, changes, name_of, identifiers)
     is_changed = np.array([gene != WILD_TYPE for gene in changed])
     return SteadyStates(
         levels, tuple(changed), is_changed & (changes == OUT), tuple(genes),
@@ -143,7 +152,12 @@ def _without_index(sheet: Sheet, changes: str) -> Sheet:
 
 
 def _changed(
-    sheet: Sheet, genes: list[str], has_names: bool, changes: str, name_of: dict[str, str]
+    sheet: Sheet,
+    genes: list[str],
+    has_names: bool,
+    changes: str,
+    name_of: dict[str, str],
+    identifiers: Identifiers,
 ) -> list[str]:
     if not has_names:
         if len(sheet) != len(genes):
@@ -158,7 +172,9 @@ def _changed(
     known = dict.fromkeys(genes)
     names = sheet.cells(0)
     marks, others = (_GAINED, _LOST) if changes == UP else (_LOST, _GAINED)
-    gene_of = same_names(names, genes).gene_of
+    turned = ((gene, one) for one, gene in identifiers.pairs)  # columns may be identifiers
+    either = identifiers._replace(pairs=identifiers.pairs.union(turned))
+    gene_of = same_names(names, genes, either).gene_of
     ids = same_names(names, list(name_of))
     by_id = ids.gene_of | {one: one for one in ids.as_written}
     gene_of = {name: name_of[one] for name, one in by_id.items()} | gene_of

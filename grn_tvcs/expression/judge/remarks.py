@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import FEWEST_SAMPLES, hold_times
+from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.genes import MOST_LOOKED_AT
 from grn_tvcs.expression.judge.names import DATE
 from grn_tvcs.expression.user_warnings import warn_user
@@ -29,6 +30,7 @@ ROUNDED, IN_MOST = 0.02, 0.95
 FEWEST_DIFFERENT = 10  # genes, below which samples are the same, or 0, by chance
 
 Values = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 def warn_of_names(path: str, genes: Sequence[str]) -> None:
@@ -140,8 +142,33 @@ def _summaries(values: Values) -> dict[int, str]:
     return found
 
 
-def warn_of_samples(path: str, values: Values) -> None:
-    """Warn of samples that are 0 in every gene, sums or means of all others, or there twice."""
+def warn_of_copies(expression: Expression) -> None:
+    """Warn of series whose values are all those of an earlier one."""
+    pieces = expression.pieces.items()
+    copies = copied_series((name, expression.values[rows]) for name, rows in pieces)
+    if copies:
+        named = joined([f"{name} (as {original})" for name, original in copies.items()])
+        warn_user(
+            f"series with the same values as another count once more: {named}; remove them if "
+            "they are copies"
+        )
+
+
+def copied_series(pieces: Iterable[tuple[str, Values]]) -> dict[str, str]:
+    """Return the series whose values are all those of an earlier one, with its name."""
+    first: dict[bytes, str] = {}
+    found = {
+        name: first.setdefault(sha256((values + 0.0).tobytes()).digest(), name)
+        for name, values in pieces
+    }
+    return {name: original for name, original in found.items() if name != original}
+
+
+def warn_of_samples(path: str, values: Values, copied: Flags) -> None:
+    """Warn of samples that are 0 in every gene, sums or means of all others, or there twice.
+
+    Samples of a copied series are not counted as there twice: `warn_of_copies` names the series.
+    """
     if not len(values) or values.shape[1] < FEWEST_DIFFERENT:
         return
     is_zero = ~values.any(axis=1) & bool((values >= 0).all())  # a ratio to the start is 0 there
@@ -157,7 +184,7 @@ def warn_of_samples(path: str, values: Values) -> None:
             "summarises them, remove it"
         )
     # A digest of each sample: to sort the samples would take three copies of the table.
-    digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]
+    digests = [sha256((row + 0.0).tobytes()).digest() for row in values[~copied] if row.any()]
     n_same = len(digests) - len(set(digests))
     if n_same:
         were = "sample is" if n_same == 1 else "samples are"

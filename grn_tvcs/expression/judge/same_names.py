@@ -1,8 +1,8 @@
 """Names of genes in other files, found among the genes of a table however they are written.
 
-A name is first sought as it is written, then in another case of letters, without the version of a
-stable identifier, without a prefix of a species, and without all three. A name that would be
-several genes is none.
+A name is first sought as it is written, then among the identifiers that the table itself has beside
+its genes, then in another case of letters, without the version of a stable identifier, without a
+prefix of a species, and without all three. A name that would be several genes is none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tvcs_core.files.display import joined
 
@@ -61,6 +62,29 @@ WAYS: tuple[tuple[Callable[[str], str], str], ...] = (
 )
 
 
+class Identifiers(NamedTuple):
+    """Other names of the genes of a table, which stand in the table itself.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns of the identifiers.
+    pairs
+        Identifier and gene. One identifier may be that of several genes.
+    """
+
+    columns: tuple[str, ...] = ()
+    pairs: frozenset[tuple[str, str]] = frozenset()
+
+    def joined(self, other: Identifiers) -> Identifiers:
+        """Return the identifiers of both."""
+        columns = tuple(dict.fromkeys((*self.columns, *other.columns)))
+        return Identifiers(columns, self.pairs | other.pairs)
+
+
+NO_IDENTIFIERS = Identifiers()
+
+
 @dataclass(frozen=True)
 class SameNames:
     """Names that were sought among genes.
@@ -72,7 +96,7 @@ class SameNames:
     as_written
         Names that are genes as they stand.
     found
-        For each way of `WAYS` that found any, the gene of each name.
+        For each way in words that found any, the gene of each name.
     unclear
         For each name that would be several genes, these.
     """
@@ -114,8 +138,10 @@ class SameNames:
         return text
 
 
-def same_names(names: Iterable[str], genes: Sequence[str]) -> SameNames:
-    """Find names among genes, however either are written.
+def same_names(
+    names: Iterable[str], genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS
+) -> SameNames:
+    """Find names among genes and their identifiers, however either are written.
 
     Examples
     --------
@@ -129,16 +155,21 @@ def same_names(names: Iterable[str], genes: Sequence[str]) -> SameNames:
     as_written = known.intersection(sought)
     found: dict[str, dict[str, str]] = {}
     unclear: dict[str, tuple[str, ...]] = {}
-    for key, way in WAYS:
+    own = [(gene, gene) for gene in known]
+    others = [(one, gene) for one, gene in identifiers.pairs if gene in known]
+    by_others = f"by {' or '.join(identifiers.columns)}"
+    ways = [(key, by_others, others) for key in (str, WAYS[-1][0])]
+    ways += [(key, way, own) for key, way in WAYS]
+    for key, way, pairs in ways:
         if not left:
             break
-        by_key: dict[str, list[str]] = {}
-        for gene in known:
-            by_key.setdefault(key(gene), []).append(gene)
+        by_key: dict[str, set[str]] = {}
+        for one, gene in pairs:
+            by_key.setdefault(key(one), set()).add(gene)
         here = {name: by_key[key(name)] for name in left if key(name) in by_key}
-        single = {name: same[0] for name, same in here.items() if len(same) == 1}
+        single = {name: next(iter(same)) for name, same in here.items() if len(same) == 1}
         if single:
-            found[way] = single
+            found[way] = found.get(way, {}) | single
         unclear |= {name: tuple(sorted(same)) for name, same in here.items() if len(same) > 1}
         left = [name for name in left if name not in here]
     return SameNames(len(sought), frozenset(as_written), found, unclear)

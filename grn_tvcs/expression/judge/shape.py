@@ -126,8 +126,11 @@ def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | N
     return None
 
 
-def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
+def are_samples(names: Sequence[str], index: Sequence[str], *, of_obs: bool = False) -> str | None:
     """Return the evidence that headings name samples, beside an index of texts without a name.
+
+    With `of_obs`, the index is that of an AnnData, which names samples unless names are clear: a
+    panel has few genes and many cells, and its genes may be called CD3, CD4 and CD8.
 
     Examples
     --------
@@ -139,10 +142,12 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
     True
     >>> are_samples(["HOXA1", "HOXA2", "HOXA3", "HOXA4"], ["liver", "heart", "brain"]) is None
     True
+    >>> are_samples(["CD3", "CD4", "CD8"], ["alive", "dead"], of_obs=True) is None
+    True
     """
     if len(names) < 2 or any(map(is_number, index)):
         return None
-    if all(map(is_number, names)):
+    if all(map(is_number, names)) and not of_obs:
         return f"the columns are called by numbers ({joined(names[:3])})"
     if all(map(_ACCESSION.fullmatch, names)):
         return f"the columns are accessions of samples ({joined(names[:3])})"
@@ -153,6 +158,8 @@ def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
     stems, of_index = ({_COUNTER.sub("", name) for name in some} for some in (names, index))
     if len(of_index) <= len(index) / 2 or all(map(_BARCODE.fullmatch, index)):
         return None  # the rows are numbered, as samples are
+    if of_obs and not all(map(OF_CELLS.fullmatch, stems)):
+        return None
     may_be_genes = not any(_SYMBOL.fullmatch(name) for name in index)
     are_named = all(
         IDENTIFIER.fullmatch(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import INDEX
-from grn_tvcs.expression.judge.same_names import SameNames, same_names
+from grn_tvcs.expression.judge.same_names import (
+    NO_IDENTIFIERS,
+    Identifiers,
+    SameNames,
+    same_names,
+)
+from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.refused import if_json, refuse_folder, refuse_other_formats
@@ -27,7 +33,7 @@ from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.frames import is_frame, table_in
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import SPACE, Table
+from tvcs_core.files.tables import SPACE, Table, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +84,6 @@ class EdgeList(NamedTuple):
         """Number of edges."""
         return len(self.table.rows) - self.first
 
-    def with_header(self) -> EdgeList:
-        """Return the edges below the first row, which names columns by other names than ours."""
-        return self._replace(table=replace(self.table, has_header=True), first=1)
-
     def header(self, name: str) -> str:
         """Return the heading of a column in small letters; empty without one."""
         is_named = self.first and name in self.columns
@@ -121,9 +123,11 @@ class EdgeList(NamedTuple):
         """Return all regulators and targets, each once."""
         return sorted({name for pair in self.pairs() for name in pair})
 
-    def called_as(self, genes: Sequence[str]) -> SameNames:
+    def called_as(
+        self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS
+    ) -> SameNames:
         """Find the names among genes that may be written otherwise."""
-        return same_names((name for pair in self.pairs() for name in pair), genes)
+        return same_names((name for pair in self.pairs() for name in pair), genes, identifiers)
 
     def among(
         self,
@@ -224,8 +228,10 @@ class EdgesAmong(NamedTuple):
         return np.fromiter(cells, np.float64, self.rows.size)
 
 
-def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
-    """Read a table of edges, with its columns if the first row names them.
+def open_edges(
+    source: str | Path | pd.DataFrame, third: str, genes: Collection[str] = ()
+) -> EdgeList:
+    """Read a table of edges, with its columns if the first row names them by known names.
 
     Parameters
     ----------
@@ -233,6 +239,8 @@ def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
         Text, plain or ``.gz``, a workbook, or a DataFrame, of which numbers name no columns.
     third
         A third column in the words of a remedy.
+    genes
+        Two of them in the first row are an edge.
     """
     if not is_frame(source):
         refuse_folder(source)
@@ -253,7 +261,36 @@ def open_edges(source: str | Path | pd.DataFrame, third: str) -> EdgeList:
             row=0,
         )
     table.check_rectangle()
-    return EdgeList(replace(table, has_header=bool(columns)), columns, int(bool(columns)))
+    has_header = bool(columns) or _has_other_header(table, genes)
+    return EdgeList(replace(table, has_header=has_header), columns, int(has_header))
+
+
+def _has_other_header(table: Table, genes: Collection[str]) -> bool:
+    """Whether the first row, which holds no known names, is no edge all the same, with a warning.
+
+    Its third cell is neither number nor sign then, but that of the row below is one.
+    """
+    top, *below = (row[:3] for row in table.rows[:2])
+    if not below or len(top) < 3 or set(genes).issuperset(top[:2]):
+        return False
+    if _is_fact(top[2]) or not _is_fact(below[0][2]):
+        return False
+    first, second, *others = (name.lower() for name in table.rows[0])
+    if first in TARGET or second in REGULATOR or {*others} & {*REGULATOR, *TARGET}:
+        raise table.error(
+            f"the first row must name regulator and target, found {joined(table.rows[0])}; known "
+            f"names are {', '.join(REGULATOR)}; {', '.join(TARGET)}",
+            row=0,
+        )
+    warn_user(
+        f"{table.path}: the first row is taken for names of columns ({joined(table.rows[0])}), of "
+        "which the first is the regulator and the second the target; to be sure, call them so"
+    )
+    return True
+
+
+def _is_fact(cell: str) -> bool:
+    return is_number(cell) or sign_of(cell) is not None
 
 
 def _with_sign(table: Table) -> Table:
@@ -367,6 +404,6 @@ def of_database(edges: EdgeList) -> EdgeList | None:
         known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
         columns = {ours: named[name] for name, ours in known.items() if name in named}
         return edges._replace(columns=columns)
-    if all(is_word(row[2]) for row in rows):
+    if all(is_word(row[2]) for row in rows[edges.first :]):
         return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
     return None

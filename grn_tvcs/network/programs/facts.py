@@ -9,19 +9,22 @@ from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.ranking import edges_of, extra_columns, ranked_selected
 
+OF_EDGES = {"score": "double", "sign": "string", "rank": "long", "interaction": "string"}  # of all
+
 
 def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
-    """Yield each selected edge, the surest first, with further facts as columns.
+    """Yield each selected edge, the surest first, with its facts as columns.
 
-    Stability, whether the method selects it itself, evidence, confidence and false discovery;
-    unknown attributes are left out. `undirected` is there where some pair is so.
+    They are score, sign, rank and interaction; and where known stability, whether the method
+    selects it itself, evidence, confidence, false discovery, and whether it is undirected.
     """
     some = ranked_selected(network.pairs, network.genes)
     extra = extra_columns(network.pairs, some)
     edges = edges_of(network.pairs, network.genes, some)
     for edge, *values in zip(edges, *extra.values(), strict=True):
-        facts = dict(zip(extra, values, strict=True))
-        yield edge, {name: v for name, v in facts.items() if v == v and v not in ("", None)}
+        own = zip(OF_EDGES, (edge.score, edge.sign, edge.rank, edge.relation), strict=True)
+        known = zip(extra, values, strict=True)
+        yield edge, dict(own) | {name: v for name, v in known if v == v and v not in ("", None)}
 
 
 def node_facts(network: Network) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.network.programs.edge_list import SCORE, SIGNED, EdgeList, open_edges
 from grn_tvcs.network.programs.signs import SHOWN, sign_of
 from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,29 +21,30 @@ MAY_BE_SIGNED = ("edgeweight", "weight")  # signed scores if any of them is belo
 CYTOSCAPE = {"suid", "shared name"}  # its column ``selected`` is not ours
 
 
-def open_scored_edges(source: str | Path | pd.DataFrame) -> EdgeList:
-    """Read a table of edges; without a header the columns are regulator, target, score or sign."""
-    edges = open_edges(source, "a score")
+def open_scored_edges(source: str | Path | pd.DataFrame, genes: Collection[str] = ()) -> EdgeList:
+    """Read a table of edges; without known names they are regulator, target, score or sign."""
+    edges = open_edges(source, "a score", genes)
     if not edges.columns:
-        edges = edges._replace(columns=_without_header(edges.table))
+        edges = edges._replace(columns=_by_place(edges))
     is_ours = "selected" in edges.columns and CYTOSCAPE.isdisjoint(
         cell.lower() for cell in edges.table.rows[0]
     )
     return edges._replace(is_shielded=is_ours)
 
 
-def _without_header(table: Table) -> dict[str, int]:
-    """Places of the columns of a table whose first row is an edge."""
-    top = table.rows[0]
+def _by_place(edges: EdgeList) -> dict[str, int]:
+    """Places of the columns of a table whose first row names none."""
+    table, first = edges.table, edges.first
+    top = table.rows[first]
     if len(top) < 2:
         raise table.error("must have the columns regulator and target", row=0)
     names = ("regulator", "target", "score")
     if len(top) > 2 and not is_number(top[2]):
-        if any(sign_of(row[2]) is None for row in table.rows):
+        if any(sign_of(row[2]) is None for row in table.rows[first:]):
             raise table.error(
                 "the third cell must be a number (regulator, target, score) or a sign, or the "
                 f"first row must name the columns regulator, target and score; found {joined(top)}",
-                row=0,
+                row=first,
             )
         names = ("regulator", "target", "sign")
     return dict(zip(names, range(len(top)), strict=False))

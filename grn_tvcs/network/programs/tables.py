@@ -10,17 +10,16 @@ imports it by ``import_TF_data(TF_info_matrix=...)``.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.facts import edges_with_facts
+from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts
 from grn_tvcs.network.programs.frames import celloracle_frame, decoupler_frame
+from grn_tvcs.network.programs.refused import BASE
 from tvcs_core.files.tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BASE = ("peak_id", "gene_short_name")
 
 
 def write_decoupler(network: Network, path: Path) -> None:
@@ -62,16 +61,13 @@ def write_edge_table(network: Network, path: Path) -> None:
     brackets and target. File > Import > Table from File, as edge table columns.
     """
     found = list(edges_with_facts(network))
-    extra = list(dict.fromkeys(name for _, facts in found for name in facts))
-    header = ("shared name", "source", "target", "interaction", "score", "sign", "rank", *extra)
+    columns = list(dict.fromkeys([*OF_EDGES, *(name for _, facts in found for name in facts)]))
     rows = []
     for e, facts in found:
-        relation = e.relation
         source, target = (" ".join(name.split()) for name in (e.regulator, e.target))
-        known: list[Any] = [source, target, relation, repr(e.score), e.sign, e.rank]
-        known += [facts.get(name, "") for name in extra]
-        rows.append((f"{source} ({relation}) {target}", *known))
-    write_table(path, header, rows)
+        known = (facts.get(name, "") for name in columns)
+        rows.append((f"{source} ({e.relation}) {target}", source, target, *known))
+    write_table(path, ("shared name", "source", "target", *columns), rows)
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:

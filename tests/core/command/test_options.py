@@ -29,6 +29,7 @@ from tvcs_core.command.options import (
     NOT_RECORDED,
     WHERE_GIVEN,
     Seed,
+    Sets,
     command_line,
     input_files,
     integers,
@@ -209,6 +210,37 @@ def test_a_seed_below_zero_is_refused_before_the_command_begins():
 
     with pytest.raises(ValueError, match="--seed must be >= 0, found -1"):
         command(seed=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renamed:
+    caps: Caps
+    cap_of: Annotated[str | None, typer.Option("--cap", help="Of one."), Sets("caps")] = None
+    workers: Cap = None
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "shown"),
+    [
+        (("--high", 3), "high must be >= 4, found 3", "--high must be >= 4, found 3"),
+        ((), "high must be >= 8, found 7", "high must be >= 8, found 7"),  # nobody gave it
+        (("--cap", "a"), "caps of 'a' must be whole", "--cap of 'a' must be whole"),
+        (("--workers", 0), "n_workers must be >= 1", "--workers must be >= 1"),
+        (("--high", 3), "t.csv:2: high must be >= 4", "t.csv:2: high must be >= 4"),
+        (
+            ("--high", 3),
+            "high must be >= low, which must be",
+            "--high must be >= low, which must be",
+        ),
+    ],
+)
+def test_a_message_about_an_argument_names_the_option_that_was_given(words, message, shown):
+    @with_options
+    def command(given: Renamed) -> None:
+        raise ValueError(message)
+
+    found = run(command, *words).exception
+    assert (type(found), str(found)) == (ValueError, shown)
 
 
 def test_integers_stand_with_commas_between():

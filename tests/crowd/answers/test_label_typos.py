@@ -155,7 +155,7 @@ def test_names_that_never_meet_are_shown():
     done = crowd_tvcs(*COMMANDS["vote"])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
-        "error: no gold task is answered: none of the 2 gold tasks ('0.0', '1.0') is among the 6 "
+        "error: no gold task is answered: of the 2 gold tasks ('0.0', '1.0') none is among the 6 "
         "tasks with answers ('t0', 't1', 't2', 't3', 't4' and 1 more); "
         "a task must have one name in both"
     )

@@ -366,6 +366,7 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     [("HITId,AssignmentId,WorkerId,Answer.label", "mturk"),
      ("Status,PROLIFIC_PID,task,label", "prolific"),
      ("Status,PROLIFIC_PID,AssignmentId,label", "prolific"),
+     ("INPUT:image,OUTPUT:result,ASSIGNMENT:worker_id,ASSIGNMENT:status", "toloka"),
      ("user_name,annotations,subject_ids", "zooniverse")],
 )  # fmt: skip
 def test_the_results_of_a_tool_are_sent_to_import(tmp_path, header, tool):
@@ -382,14 +383,6 @@ def test_a_table_with_a_column_for_every_worker_or_task_is_sent_to_import(tmp_pa
     (tmp_path / "a.csv").write_text("task,worker,mark\n1,a,b\n")
     with pytest.raises(DataError, match=r"name one column label$"):
         read_answers(tmp_path / "a.csv")
-
-
-def test_columns_of_toloka_are_to_be_renamed(tmp_path):
-    (tmp_path / "a.tsv").write_text(
-        "INPUT:image\tOUTPUT:result\tASSIGNMENT:worker_id\tASSIGNMENT:status\n1\ta\tb\tOK\n"
-    )
-    with pytest.raises(DataError, match=r"name one column task$"):
-        read_answers(tmp_path / "a.tsv")
 
 
 def test_a_title_above_the_header_is_found_and_deleting_it_works(tmp_path):

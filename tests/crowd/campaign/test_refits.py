@@ -15,6 +15,7 @@ from benchmarks.speed import campaign as speed
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, estimates, stored_model
 from crowd_tvcs.campaign.desk import gold as of_gold
+from crowd_tvcs.campaign.desk import tables
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.errors import StoreError
@@ -264,6 +265,14 @@ def test_who_comes_later_settles_what_one_who_was_killed_left(left, meanwhile):
     one_by_one(left, ["w5", "w4"], 40 + stored_model.SPARE)
     assert times == []
     hold_to_the_history(left)
+
+
+def test_the_labels_of_the_shell_are_those_of_the_model_that_is_there(left):
+    """Also where tasks are not settled by it yet, as `status` shows them."""
+    shown = tables.labels(left.store, anew=True).rows
+    found = left.review_tasks()
+    assert [row[2] for row in shown] == [one.confidence or "" for one in found]
+    assert shown != tables.labels(left.store).rows
 
 
 def test_a_desk_settles_what_one_who_was_killed_left(left, meanwhile):

@@ -105,6 +105,15 @@ def test_from_gold_answers_to_labels(store):
     assert "there are rounds 1 to 2, found 3" in refused.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "replan"])
+def test_a_round_of_no_labels_is_refused(store, command):
+    """It was issued, and then `plan` could not make the first round."""
+    refused = run(command, store, "--labels", 0)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--labels must be an integer >= 1, found 0" in refused.stderr
+    assert "round 1: 8 labels" in run("plan", store, "--labels", 8).stderr
+
+
 def test_tasks_one_at_a_time(store):
     offered = json.loads(run("next", store, "--worker", "007", "--json").stdout)
     task = offered["task"]
@@ -142,9 +151,51 @@ def test_workers_and_tasks_are_added(store):
     record = json.loads(run("status", store, "--json").stdout)
     assert (record["workers"], record["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
-    assert again.exit_code == 2
-    assert again.stderr.startswith("error: worker 'zoe' is in the campaign already, with a cost ")
+    assert (again.exit_code, again.stderr) == (0, "nothing added, 1 worker there already\n")
     assert "nothing to add" in run("add", store).stderr
+
+
+def test_tables_that_have_grown_add_their_new_rows(store):
+    with open("tasks.csv", "a") as file:
+        file.write("t8,,,\nt9,0.4,1,2\n")
+    with open("workers.csv", "a") as file:
+        file.write("zoe,,0.01,\n")
+    grown = ("add", store, "--tasks", "tasks.csv", "--workers", "workers.csv")
+    done = run(*grown)
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.endswith(
+        "1 worker, 2 tasks added, 4 workers there already, 8 tasks there already\n"
+    )
+    record = json.loads(run("status", store, "--json").stdout)
+    assert (record["workers"], record["tasks"]) == (5, 10)
+    audit = run("audit", store).stdout
+    assert "nothing added, 5 workers there already, 10 tasks there" in run(*grown).stderr
+    assert run("audit", store).stdout == audit
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "message"),
+    [
+        ("tasks", "t9,0.4,1,3", "tasks.csv:2, column 'max_workers': must be 2, as 't9' is in the"),
+        ("tasks", "t9,0.5,1,2", "tasks.csv:2, column 'prior': must be 0.4, as 't9' is in the ca"),
+        ("tasks", "t9,0.4,2,2", "tasks.csv:2, column 'min_workers': must be 1, as 't9'"),
+        ("tasks", "t8,0.4,,", "tasks.csv:2, column 'prior': must be empty, as 't8'"),
+        ("workers", "zoe,,0.02,", "workers.csv:2, column 'cost': must be 0.01, as 'zoe' is in"),
+        ("workers", "zoe,5,0.01,", "workers.csv:2, column 'max_tasks': must be empty, as 'zoe'"),
+        ("workers", "zoe,,0.01,red", "workers.csv:2, column 'group': must be empty, as 'zoe'"),
+    ],
+)
+def test_a_row_that_says_something_else_than_the_campaign_is_refused(store, table, row, message):
+    Path("tasks.csv").write_text("task,prior,min_workers,max_workers\nt8,,,\nt9,0.4,1,2\n")
+    Path("workers.csv").write_text("worker,max_tasks,cost,group\nzoe,,0.01,\n")
+    assert run("add", store, "--tasks", "tasks.csv", "--workers", "workers.csv").exit_code == 0
+    before = run("audit", store).stdout
+    name = Path(f"{table}.csv")
+    name.write_text(f"{name.read_text().splitlines()[0]}\n{row}\n")
+    refused = run("add", store, f"--{table}", name)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+    assert run("audit", store).stdout == before
 
 
 def test_other_additions_and_strangers_are_reported(folder):
@@ -437,7 +488,7 @@ def test_what_a_campaign_cannot_do_is_refused_with_what_can_be_done_and_that_wor
     assert run("init", first, *tables, "--workers", tmp_path / "w.csv").exit_code == 0
     done = run("add", first, "--workers", tmp_path / "more.csv")
     assert done.exit_code == 2
-    assert "campaign change gives them another cap" in done.stderr
+    assert "campaign change gives another cap" in done.stderr
     assert run("change", first, "--worker-cap", "ann=6").exit_code == 0
     assert len(run("plan", first, "--labels", 6).stdout.splitlines()) == 7  # all six are Ann's
     (tmp_path / "q.csv").write_text("worker,task,quality\nann,t1,.9\nbob,t1,.8\nbob,t2,.8\n")

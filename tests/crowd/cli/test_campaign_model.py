@@ -165,8 +165,11 @@ def test_stop_asks_gold_for_another_target(folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--error-model", "both"), "model must be one of dependent, independent, found 'both'"),
-        (("--min-gain", 2), "min_gain must be from 0 to 1, found 2"),
+        (
+            ("--error-model", "both"),
+            "--error-model must be one of dependent, independent, found 'both'",
+        ),
+        (("--min-gain", 2), "--min-gain must be from 0 to 1, found 2"),
         (("--money", 5), "money needs the cost of a label of every worker, found none for 'ann'"),
     ],
 )

@@ -171,13 +171,13 @@ def test_a_bad_table_is_refused_in_one_line(tmp_path, text):
 
 
 BAD_OPTIONS = {
-    ("--budget", "-1"): "budget must be an integer >= 0, or left out for no cap, found -1",
-    ("--max-workers-per-task", "-2"): "max_workers_per_task must be an integer >= 0",
-    ("--max-tasks-per-worker", "-2"): "max_tasks_per_worker must be an integer >= 0",
+    ("--budget", "-1"): "--budget must be an integer >= 0, or left out for no cap, found -1",
+    ("--max-workers-per-task", "-2"): "--max-workers-per-task must be an integer >= 0",
+    ("--max-tasks-per-worker", "-2"): "--max-tasks-per-worker must be an integer >= 0",
     ("--method", "magic"): f"must be one of {', '.join(METHODS)}, found 'magic'",
-    ("--time-limit", "0"): "time_limit must be a number of seconds above 0, found 0",
+    ("--time-limit", "0"): "--time-limit must be a number of seconds above 0, found 0",
     ("--seed", "-1"): "--seed must be >= 0, found -1",
-    ("--common-error", "nan"): "common_error must be a number >= 0 and below 1",
+    ("--common-error", "nan"): "--common-error must be a number >= 0 and below 1",
 }
 
 

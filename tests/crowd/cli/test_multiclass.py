@@ -89,7 +89,7 @@ def test_what_if_knows_the_classes(tables):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--classes", 1), "n_classes must be from 2 to 100"),
+        (("--classes", 1), "--classes must be from 2 to 100"),
         (("--classes", 3, "--prior", 0.3), "with more say class_prior"),
         (("--classes", 3, "--class-prior", "a,b,c"), "must be numbers with commas"),
         (("--classes", 3, "--class-prior", ".5,.5"), "--class-prior has 2 chances"),

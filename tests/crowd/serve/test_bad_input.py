@@ -14,7 +14,7 @@ from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.store import store
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.makers.commands import crowd_tvcs
 from tvcs_core import DataError
 
@@ -166,7 +166,8 @@ def test_postgresql_that_ends_every_connection_is_away_for_a_moment(tmp_path):
             desk = Served(campaign, PASSWORD)
             desk.per_worker.burst = 1000
             token = desk.links.make(["ann"], now=1.0)["ann"]
-            with TestClient(create_app(desk), raise_server_exceptions=False) as client:
+            app = create_app(desk)
+            with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
                 client.headers["Authorization"] = f"Bearer {token}"
                 found, task, done = [], None, 0
                 for k in range(60):

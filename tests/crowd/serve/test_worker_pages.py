@@ -1,6 +1,7 @@
 """A worker's pages without script: tasks, answers, skip, undo; and what a stranger gets."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,13 @@ def test_a_revoked_link_ends_at_once(browse, tokens, served):
     assert ann.get("/").status_code == 401
     assert answer(ann, page).status_code == 401
     assert bob.get("/").status_code == 200
+
+
+def test_only_hashes_are_in_the_store(tokens, campaign):
+    files = [Path(campaign.store.place + suffix) for suffix in ("", "-wal")]
+    held = b"".join(path.read_bytes() for path in files)
+    assert tokens["ann"].encode() not in held
+    assert tokens["ann"].split(".")[0].encode() not in held
 
 
 def test_a_form_sent_twice_late_or_changed(browse, tokens, campaign):

@@ -123,7 +123,7 @@ def test_only_gold_tasks_count_and_a_worker_without_gold_has_the_crowds_mean():
 @pytest.mark.parametrize(
     ("gold", "options", "message"),
     [
-        ({"z": "1"}, {}, r"no gold task is answered: none of the 1 gold task \('z'\) is among"),
+        ({"z": "1"}, {}, r"no gold task is answered: of the 1 gold task \('z'\) none is among"),
         ({"t": "1"}, {"prior": "none"}, "prior must be one of empirical-bayes, two-answers"),
         ({"t": "1"}, {"interval": 1.0}, "interval must be above 0 and below 1, found 1.0"),
     ],

@@ -113,9 +113,9 @@ TABLE = "Time\tA\tB\n0\t1\t2\n1\t3\t5\n2\t4\t4\n"
 BAD_INPUT = {
     "no time column": ("A\tB\n1\t2\n", [], "time series (a column Time), found 1 in steady state"),
     "text in a number": (TABLE.replace("5", "five"), [], "x.tsv:3, column 'B'"),
-    "negative cap": (TABLE, ["--max-in-degree", "-1"], "max_in_degree must be >= 0, found -1"),
+    "negative cap": (TABLE, ["--max-in-degree", "-1"], "--max-in-degree must be >= 0, found -1"),
     "negative seed": (TABLE, ["--seed", "-1"], "--seed must be >= 0"),
-    "unknown method": (TABLE, ["--method", "magic"], "method must be one of combined,"),
+    "unknown method": (TABLE, ["--method", "magic"], "--method must be one of combined,"),
     "regulators": (TABLE, ["--regulators", "ids.txt"], "found none: here stands ENSG1; there A, B"),
     "no regulators": (TABLE, ["--regulators", "none.txt"], "an empty list"),
     "no such list": (TABLE, ["--regulators", "gone.txt"], "No such file"),

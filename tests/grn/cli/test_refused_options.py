@@ -9,7 +9,7 @@ TABLE = "time,A,B,C\n" + "\n".join(
     f"{t},{t % 3 + 1}.5,{t % 4 + 1}.25,{t % 5 + 1}" for t in range(30)
 )
 REFUSED = [
-    (["--max-edges", "-1"], "max_edges must be >= 0, found -1"),
+    (["--max-edges", "-1"], "--max-edges must be >= 0, found -1"),
     (["--option", "lags"], "--option must be NAME=VALUE, found 'lags'"),
     (["--option", "trees=many", "--method", "genie3"], "--option trees must be like "),
     (["--option", "lags=2", "--method", "pcc"], "pcc does not take 'lags'; its options: none"),

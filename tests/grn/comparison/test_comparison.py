@@ -200,7 +200,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: b.part(np.array(b.series) == "01"), {},
          "at least 2 time series .* but B has 1; 4 per condition are needed"),
         (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
-         "A is read as log and B as levels; give scale"),
+         "A is read as log and B as levels; give both on one scale, or scale if one was"),
         (lambda b: replace(b, genes=tuple(map(str.lower, GENES))), {},
          "there g1, .*G1, .* would match if capitals did not count"),
         (lambda b: replace(b, notes=("Times are in min, as the file says.",)), {},

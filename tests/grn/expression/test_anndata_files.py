@@ -1,5 +1,7 @@
 """Files that AnnData itself writes: layers, raw, names of genes, several series, pseudotime."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -281,3 +283,11 @@ def test_an_anndata_with_genes_in_obs_is_refused():
     data = anndata.AnnData(levels, obs, pd.DataFrame(index=[f"cell{k}" for k in range(6)]))
     with pytest.raises(DataError, match="obs must hold samples, but seems to name genes"):
         Expression.of(data)
+
+
+@pytest.mark.parametrize("genes", [["TP53", "MYC", "JUN"], ["CD3", "CD4", "CD8"], ["0", "1", "2"]])
+def test_a_panel_of_few_genes_in_many_cells_is_read(genes):
+    obs = pd.DataFrame(index=["".join(letters) for letters in product("abcdefgh", repeat=3)])
+    levels = np.random.default_rng(0).random((len(obs), len(genes)))
+    data = anndata.AnnData(levels, obs, pd.DataFrame(index=genes))
+    assert Expression.of(data).n_steady == len(obs)

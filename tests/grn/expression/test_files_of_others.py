@@ -302,7 +302,7 @@ def test_a_column_of_a_sheet_that_parts_no_replicates_is_no_remedy(write):
 @pytest.mark.parametrize(
     ("more", "remedy"),
     [
-        ("x,0,d3\n", "1 have none: x; .*or remove these rows"),
+        ("x,0,d3\n", "1 sample has none: x; .*or remove these rows"),
         ("A1,0,d1\n", "leave one row of each"),
     ],
 )

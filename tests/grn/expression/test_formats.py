@@ -82,7 +82,11 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(write):
 @pytest.mark.parametrize(
     ("levels", "sheet", "message"),
     [
-        (LEVELS, SHEET.replace("s3", "zz"), "but 1 have none: zz; there stands s1, s2, s3, s4"),
+        (
+            LEVELS,
+            SHEET.replace("s3", "zz"),
+            "but 1 sample has none: zz; there stands s1, s2, s3, s4",
+        ),
         (LEVELS, SHEET.replace("s3", "s2"), "samples must be different, found twice: s2"),
         (LEVELS, SHEET.replace("sample", "who").replace("s3", "s9"), "must have one column sample"),
         (LEVELS, SHEET.replace("10", "x"), r"s\.csv:2, column 'time': must be a number"),
@@ -102,7 +106,7 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(write, levels, sheet, mes
 @pytest.mark.parametrize(
     ("cells", "clock", "message"),
     [
-        (CELLS, CLOCK.replace("c4", "c9"), "1 have none: c9"),
+        (CELLS, CLOCK.replace("c4", "c9"), "1 cell has none: c9"),
         (CELLS, CLOCK.replace("0.9", ""), "at least 2 different pseudotimes, found 1"),
         (CELLS, ",t,branch\nc1,0,a\nc2,1,a\nc3,2,b\n", "give each of them a column of pseudo"),
         (CELLS.replace("c4", "c1"), CLOCK, "cells must be different"),
@@ -265,8 +269,8 @@ def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
         Expression.of([one, other])
     with pytest.raises(DataError, match=r"one\.tsv: is given twice"):
         Expression.of([one, two, one])
-    lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
-    for path in (one, two):
+    for path, most in ((one, 9), (two, 8)):
+        lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % most}" for t in range(8)]
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
     words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
     done = grn_tvcs(*words)
@@ -308,9 +312,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     words = {"genes_in_rows": True, "samples": sheet}
     ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
     names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
-    message = (
-        "named by gene_name, 3 of 4 by gene_id, .*to name all by that, give gene_column='gene_id'"
-    )
+    message = "named by gene_name; 3 of 4 by gene_id, .*to name all by gene_id, give gene_column="
     with pytest.warns(UserWarning, match=message):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
@@ -345,7 +347,7 @@ def test_a_repeated_row_of_column_names_is_refused(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "times, but for start: give"),
+        ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "but for start: .* be called 0"),
         ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
         ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
         ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
@@ -354,6 +356,21 @@ def test_a_repeated_row_of_column_names_is_refused(write):
 def test_a_table_that_genes_in_rows_does_not_fit_is_refused(write, text, message):
     with pytest.raises(DataError, match=message):
         Expression.of(write(text, "x.csv"), genes_in_rows=True)
+
+
+@pytest.mark.parametrize("corner", ["gene", "Time (h)"])
+@pytest.mark.parametrize(
+    "heads",
+    ["0,2,4,8", "0h,2h,4h,8h", "time_0,time_2,time_4,time_8"],
+)
+def test_heads_are_times_whatever_stands_above_the_genes(write, corner, heads):
+    path = write(f"{corner},{heads}\nA,10,1,2,3\nB,9,2,3,1\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True).times.tolist() == [0, 2, 4, 8]
+
+
+def test_most_heads_that_begin_with_time_are_samples(write):
+    path = write("gene,time_wt_0,time_wt_5,time_ko_0\nA,10,1,2\nB,9,2,3\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True).n_steady == 3
 
 
 def test_heads_beside_times_may_be_samples_at_rest(write):

@@ -79,7 +79,7 @@ def test_a_sheet_of_samples_stands_beside_a_frame(tmp_path):
     same(Expression.of(levels, samples=column, series_column="arm"), expected)
     turned = Expression.of(levels.T, samples=sheet, genes_in_rows=True, series_column="arm")
     same(turned, expected)
-    with pytest.raises(DataError, match="1 have none: s9; there stands s0"):
+    with pytest.raises(DataError, match="1 sample has none: s9; there stands s0"):
         Expression.of(levels, samples=sheet.rename({"s3": "s9"}), series_column="arm")
     with pytest.warns(UserWarning, match="left out 3 samples: s3, s4, s5"):
         Expression.of(levels, samples=sheet.head(3), series_column="arm")
@@ -89,6 +89,13 @@ def test_a_gene_is_left_out_beside_a_sheet():
     sheet = TIMED[["Time", "series"]].rename(columns={"Time": "time"})
     found = Expression.of(TIMED[list(GENES)], samples=sheet, ignore=["A"])
     assert (found.genes, found.series) == (("B", "C"), tuple("xxxyyy"))
+
+
+@pytest.mark.parametrize("names", [None, ["x", "x"]])
+def test_levels_of_an_index_need_no_names(names):
+    index = pd.MultiIndex.from_product([["a", "b"], [0, 1]], names=names)
+    frame = pd.DataFrame({"A": [1.5, 2, 3, 1], "B": [2.0, 3, 1, 4]}, index)
+    assert Expression.of(frame).n_steady == 4
 
 
 def test_samples_of_a_frame_beside_a_sheet_are_there_once():
@@ -216,11 +223,12 @@ def test_a_frame_is_not_read_as_what_it_is_not(frame, message):
 
 
 def test_an_index_that_may_be_a_time_is_warned_of_and_numbers_of_rows_are_not(recwarn):
-    for index in (range(6), range(3, 9), [5, 3, 1, 0, 2, 4]):
+    for index in (range(6), range(3, 9), [5, 3, 1, 0, 2, 4], [0.5] * 6):
         assert Expression.of(UNTIMED.set_index(pd.Index(index))).n_steady == 6
     assert not recwarn
-    with pytest.warns(UserWarning, match=r"index rises like a time \(0, 10, 20, ...\)"):
-        Expression.of(UNTIMED.set_index(pd.Index([0, 10, 20] * 2)))
+    for index, start in (([0, 10, 20] * 2, "0, 10, 20"), (range(0, 12, 2), "0, 2, 4")):
+        with pytest.warns(UserWarning, match=rf"index rises like a time \({start}, ...\)"):
+            Expression.of(UNTIMED.set_index(pd.Index(index)))
 
 
 def test_no_column_is_made_of_an_index_where_another_names_the_samples(recwarn):
@@ -345,7 +353,14 @@ def test_numbered_genes_of_a_family_beside_named_samples_are_genes(index):
         Expression.of(frame)
 
 
-def test_an_index_of_levels_is_pointed_out():
+def test_an_index_of_levels_is_pointed_out_with_what_ends_the_warning(recwarn):
     frame = pd.DataFrame({"A": [1.5, 2.25, 3.5], "B": [2.0, 3, 1], "C": [1, 2.5, 2]}).set_index("A")
-    with pytest.warns(UserWarning, match=r"index A holds the numbers 1.5, 2.25, 3.5 and is not"):
-        assert Expression.of(frame).genes == ("B", "C")
+    two = frame.set_index(pd.Index(list("xyz"), name="batch"), append=True)
+    for given, gone in ((frame, "drop=True"), (two, "level='A', drop=True")):
+        with pytest.warns(UserWarning, match=rf"index A holds the numbers .*index\({gone}\)$"):
+            assert Expression.of(given).genes == ("B", "C")
+        level = {"level": "A"} if given is two else {}
+        assert Expression.of(given.reset_index(**level, drop=True)).genes == ("B", "C")
+    for nothing in ([0.5] * 3, [np.nan] * 3):
+        assert Expression.of(frame.set_index(pd.Index(nothing, name="A"))).genes == ("B", "C")
+    assert not recwarn

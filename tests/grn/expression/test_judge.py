@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grn_tvcs import Expression, read_steady_states
+from grn_tvcs import Expression, infer, read_steady_states
 from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, odd_signs
 from grn_tvcs.expression.judge.names import Names, is_of_samples
 from grn_tvcs.expression.scales import guess_scale
 from tests.grn.tables import NAMES, TIMES, course, levels, refused, turned
+from tests.makers.commands import grn_tvcs
 
 # Symbols that look like something else: of man, mouse, fly, yeast, worm, E. coli, B. subtilis.
 SYMBOLS = re.findall(
@@ -236,6 +237,19 @@ def test_a_failed_sample_and_one_that_is_there_twice_are_pointed_out(rng, write)
     assert "1 of 18 samples are 0 in every gene" in text
     assert "(sample 10)" in text
     assert "1 sample is the same as another in every gene" in text
+
+
+def test_series_with_the_same_values_are_named_once(rng, write):
+    made = course(rng, 1)
+    nearly = made + np.where(made.columns == "Time", 0, 1e-9)
+    table = pd.concat({"a": made, "again": made, "c": nearly}, names=["series"]).reset_index(0)
+    sentence = r"^series with the same values as another count once more: again \(as a\); remove"
+    for data in (write(table), Expression.of(table)):
+        with pytest.warns(UserWarning, match=sentence) as message:
+            infer(data, "pcc", rng=0, scale="levels")
+        assert len(message) == 1
+    done = grn_tvcs("check", write(table))
+    assert "once more: again (as a)" in done.output
 
 
 def test_a_gene_that_is_there_twice_under_two_names_is_pointed_out(rng, write, recwarn):

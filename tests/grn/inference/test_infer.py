@@ -34,6 +34,8 @@ FEW = {
     "tvcs": {"resamples": 10},
 }  # fmt: skip
 
+MANY = (0, 5, 60, None)
+
 
 def given(method, made):
     """Few halves; and knock-outs for the method that ranks by nothing else."""
@@ -100,6 +102,18 @@ def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(mad
     given = infer(made.expression, "tvcs", resamples=4, rng=0, max_edges=9, **caps)
     assert given.selected.sum() == 9
     assert given.provenance.rules.why_so_many(9) == ""
+
+
+@pytest.mark.parametrize("method", ["combined", "tvcs"])
+def test_a_number_of_edges_changes_no_score_confidence_or_verdict(made, method):
+    found = {n: infer(made.expression, method, rng=0, max_edges=n, **FEW[method]) for n in MANY}
+    for n, network in found.items():
+        assert network.n_selected <= (132 if n is None else n)
+        assert network.verdict == found[None].verdict
+        for name in ("scores", "signs", "stability", "confidence", "evidence"):
+            one, other = getattr(network, name), getattr(found[None], name)
+            assert (one is other is None) or one.tobytes() == other.tobytes()
+    assert found[5].n_selected == 5
 
 
 def test_the_sentence_on_the_number_of_edges_says_what_the_caps_leave(made):

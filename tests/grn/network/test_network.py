@@ -128,7 +128,6 @@ def test_a_network_refuses_what_does_not_hold(change, message):
         ("A,B,+\nB,e,-\nA,e,?\n", 3),
         ("regulator\ttarget\tsign\nA\tB\t+\n", 1),
         ("Source\tTarget\nA\tB\n", 1),
-        ("one\ttwo\tthree\nA\tB\t1\n", 1),
     ],
 )
 def test_references_with_and_without_header_are_read(tmp_path, text, n_edges):

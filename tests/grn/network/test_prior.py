@@ -29,7 +29,6 @@ def edges(prior):
         ("TF,target,importance\nA,B,0.25\n", {"AB": (0.25, 0)}),
         ("target;sign;source;weight\nB;-;A;.5\n", {"AB": (0.5, -1)}),
         ("source\ttarget\tweight\nA\tB\t-1\nB\tC\t0.5\n", {"AB": (1, -1), "BC": (0.5, 1)}),
-        ("what\tits\thow\nA\tB\t.5\n", {"AB": (0.5, 0)}),
         ("A\tB\t0\nB\tC\t1\n", {"BC": (1, 0)}),
         (b"\xef\xbb\xbfregulator,target\r\nA,B\r\n", {"AB": (1, 0)}),
     ],

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grn_tvcs import Expression, SteadyStates, infer, read_steady_states
+from grn_tvcs import (
+    Expression,
+    SteadyStates,
+    infer,
+    read_prior,
+    read_reference,
+    read_steady_states,
+)
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.network.edge_files import names_in_edges
 from tests.makers.commands import grn_tvcs
@@ -199,3 +206,81 @@ def test_names_that_are_found_change_no_number(table, tmp_path):
         called = Expression.of(table, gene_names=dict(zip(ENS, "ABCD", strict=True)))
     one, two = (infer(data, "clr", scale="levels") for data in (Expression.of(renamed), called))
     assert one.edges() == two.edges()
+
+
+@pytest.fixture
+def both_names(tmp_path):
+    """A table whose rows have an identifier and a name; two names share one identifier."""
+    rng = np.random.default_rng(1)
+    ids = [f"{one}.{k}" for k, one in enumerate((*ENS, ENS[3]), start=1)]
+    rows = zip(ids, "ABCDE", np.round(rng.uniform(0, 9, (5, 12)), 3).astype(str), strict=True)
+    head = "\t".join(["gene_id", "gene_name", *(f"s{k}" for k in range(12))])
+    lines = [head, *("\t".join([one, name, *levels]) for one, name, levels in rows)]
+    path = tmp_path / "both.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.filterwarnings("default")
+def test_identifiers_beside_the_names_of_a_table_are_known_in_lists(both_names, tmp_path):
+    listed = [ENS[0], f"{ENS[1]}.2", "C", ENS[3]]
+    (tmp_path / "tfs.txt").write_text("\n".join(listed) + "\n")
+    (tmp_path / "caps.tsv").write_text(f"{ENS[0]}\t1\n")
+    (tmp_path / "edges.tsv").write_text(f"{ENS[0]}\tC\n")
+    files = {"regulators": "tfs.txt", "out-degrees": "caps.tsv", "reference": "edges.tsv"}
+    words = [w for name, file in files.items() for w in (f"--{name}", str(tmp_path / file))]
+    done = grn_tvcs(
+        "infer", str(both_names), "--genes-in-rows", "--method", "pcc", "--max-edges", "9", *words,
+        "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert (
+        f"tfs.txt: 3 of 4 names are genes: 1 as written, 2 by gene_id ({ENS[1]}.2 is B, {ENS[0]} "
+        f"is A); 1 would be several genes and is none: {ENS[3]} (D, E)" in done.stderr
+    )
+    assert f"regulators with a cap: 1 of 1 names are genes: 1 by gene_id ({ENS[0]} is A)" in (
+        done.stderr
+    )
+    edges = [line.split("\t") for line in (tmp_path / "out" / "edges.tsv").read_text().splitlines()]
+    assert {edge[0] for edge in edges[1:]} == {"A", "B", "C"}
+    assert done.stderr.count("by gene_id (") == 3  # once for each file
+
+
+def test_identifiers_of_an_expression_name_genes_in_python(both_names):
+    with pytest.warns(UserWarning, match="genes are named by gene_name"):
+        expression = Expression.of(both_names, genes_in_rows=True)
+    assert expression.identifiers.columns == ("gene_id",)
+    with pytest.warns(UserWarning, match="regulators: 1 of 1 names are genes: 1 by gene_id"):
+        network = infer(expression, "pcc", regulators=[ENS[1]], scale="levels", max_edges=2)
+    assert {edge.regulator for edge in network.edges()} == {"B"}
+    edges = pd.DataFrame({"source": [ENS[0]], "target": [ENS[2]]})
+    for read in (read_prior, read_reference):
+        with pytest.warns(UserWarning, match="2 of 2 names are genes: 2 by gene_id"):
+            found = read(edges, expression.genes, expression.identifiers)
+        assert "1 edge" in repr(found)
+
+
+@pytest.mark.parametrize(("heads", "first"), [("ABCDE", ENS[1]), (ENS, "B")])
+def test_knockouts_are_called_by_identifiers(both_names, tmp_path, heads, first):
+    with pytest.warns(UserWarning, match="genes are named by gene_name"):
+        known = Expression.of(both_names, genes_in_rows=True).identifiers
+    known = known._replace(pairs=frozenset((one.split(".")[0], gene) for one, gene in known.pairs))
+    levels = "\t".join(["1.5"] * len(heads))
+    path = tmp_path / "ko.tsv"
+    path.write_text("\t".join(["changed", *heads]) + f"\nWT\t{levels}\n{first}\t{levels}\n")
+    with pytest.warns(UserWarning, match="read as the gene|wild type"):
+        states = read_steady_states(knockouts=path, identifiers=known)
+    assert states.changed[1] == heads[1]
+
+
+def test_gene_names_and_anndata_keep_the_identifiers(table, tmp_path):
+    (tmp_path / "names.tsv").write_text(NAMES)
+    with pytest.warns(UserWarning, match="3 of 4 genes are called by its names"):
+        renamed = Expression.of(table, gene_names=tmp_path / "names.tsv")
+    assert (f"{ENS[0]}.0", "Fos") in renamed.identifiers.pairs
+    anndata = pytest.importorskip("anndata")
+    var = pd.DataFrame({"gene_ids": list(ENS)}, index=["Fos", "Jun", "Egr1", "Myc"])
+    obs = pd.DataFrame(index=[f"c{k}" for k in range(len(table))])
+    found = Expression.of(anndata.AnnData(table[table.columns[:4]].to_numpy(), obs=obs, var=var))
+    assert found.identifiers.columns == ("gene_ids",)
+    assert (ENS[3], "Myc") in found.identifiers.pairs

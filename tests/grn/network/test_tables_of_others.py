@@ -5,7 +5,7 @@ import warnings
 import pandas as pd
 import pytest
 
-from grn_tvcs import read_genes, read_network, read_reference
+from grn_tvcs import read_genes, read_network, read_prior, read_reference
 from grn_tvcs.simulation.topology import read_topology
 from tvcs_core import DataError
 
@@ -90,7 +90,6 @@ def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("TF,gene,importance\nlexA,recA,1\n", "found TF, gene, importance"),
         ("lexA,pd,recA\n", "csv:1: the third cell must be a number .*found lexA, pd, recA"),
         ("regulator,TF,target\nlexA,lexA,recA\n", "one column of the regulator, found reg"),
         ("regulator,target,score,score\nlexA,recA,1,2\n", "must have one column 'score'"),
@@ -104,6 +103,23 @@ def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
 def test_edges_that_would_be_read_wrongly_are_refused_with_the_remedy(tmp_path, text, found):
     with pytest.raises(DataError, match=found):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize("door", [read_network, read_reference, read_prior])
+def test_one_rule_finds_a_first_row_that_is_no_edge_at_every_door(tmp_path, door):
+    """Its third cell is no number or sign, and that of the row below is one."""
+
+    def found(text):
+        given = read(tmp_path, text, door)
+        return int(((given.weights if door is read_prior else given.scores) > 0).sum())
+
+    with pytest.warns(UserWarning, match=r"first row is taken for names of columns \(A, of, how\)"):
+        assert found("A,of,how\nlexA,recA,1\n") == 1
+    assert found("lexA,recA,1\nlexA,umuD,1\n") == 2
+    with pytest.raises(DataError, match=r"csv:1[:,]"):  # two genes are an edge at all times
+        found("lexA,umuD,how\nlexA,recA,1\n")
+    with pytest.raises(DataError, match="first row must name regulator and target, found gene, TF"):
+        found("gene,TF,how\nrecA,lexA,1\n")  # not the other way round without a word
 
 
 def test_comments_above_the_edges_are_skipped_and_lines_still_count_from_the_top(tmp_path):

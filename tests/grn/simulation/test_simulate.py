@@ -207,9 +207,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            (["--genes", 1], "n_genes must be >= 2"),
-            (["--edges", 999], "n_edges must be in"),
-            (["--noise-level", -1], "noise_level must be finite and >= 0"),
+            (["--genes", 1], "--genes must be >= 2"),
+            (["--edges", 999], "--edges must be in"),
+            (["--noise-level", -1], "--noise-level must be finite and >= 0"),
             (["--noise", "pink"], "noise must be one of"),
             (["--ode", "--sde", 0.1], "--ode means --sde 0, but --sde is 0.1"),
             (["--topology", "no.tsv"], "No such file"),

@@ -1,10 +1,18 @@
 """Lists of candidates: paths keep what HiGHS keeps, and their work grows like the list."""
 
+import signal
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.core.projection.test_exact import by_highs
+from tests.core.projection.test_exact import (
+    by_highs,
+    check_interrupted,
+    seconds_of,
+    seconds_to_interrupt,
+)
 from tvcs_core import TVCS, certify, project
 from tvcs_core.projection.exact import listed, search, solve_edges
 
@@ -177,3 +185,31 @@ def test_entries_below_the_price_of_the_total_are_left_out(values, paths_only, m
     assert certify(found).optimal
     assert len(sizes) == 1
     assert sizes[0] < 0.3 * row.size
+
+
+def sparse_list(side, size):
+    row, col, values = random_list(np.random.default_rng(0), side, size)
+    return sparse.csr_array((values, (row, col)), shape=(side, side))
+
+
+needs_timer = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="needs a timer that interrupts"
+)
+
+
+@needs_timer
+def test_an_interrupt_stops_a_long_projection_of_a_list():
+    constraint = TVCS.matrix((100_000, 100_000), row_caps=1, col_caps=1, total=50_000)
+    check_interrupted(partial(project, sparse_list(100_000, 300_000), constraint))
+
+
+@needs_timer
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [1000, 300_000])
+def test_an_interrupt_ends_a_projection_of_a_million_entries_within_a_second(side, rng):
+    V = rng.normal(size=(side, side)) if side == 1000 else sparse_list(side, 1_000_000)
+    constraint = TVCS.matrix((side, side), row_caps=1, col_caps=2, total=side // 2)
+    projected = partial(project, V, constraint)
+    whole = seconds_of(projected)
+    for after in (whole / 16, whole / 8, whole / 4, whole / 2):
+        assert seconds_to_interrupt(projected, after) < after + 1.0
