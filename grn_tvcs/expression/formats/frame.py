@@ -160,7 +160,7 @@ def _with_index(
     for i, name in enumerate(index.names):
         level = index.get_level_values(i)
         if name is not None and str(name) not in used and _holds_levels(level):
-            one = f"level={str(name)!r}, " if index.nlevels > 1 else ""
+            one = f"level={name!r}, " if index.nlevels > 1 else ""
             warn_user(
                 f"{FRAME}: its index {name} holds the numbers {joined(texts_of(level[:3]))} and is "
                 "not used; if it is a gene, give frame.reset_index(), and if it is none, "

@@ -98,6 +98,14 @@ def test_levels_of_an_index_need_no_names(names):
     assert Expression.of(frame).n_steady == 4
 
 
+def test_the_remedy_for_a_level_of_an_index_has_its_name_as_it_is():
+    index = pd.MultiIndex.from_product([["a", "b"], [0, 0.5]], names=["x", 1])
+    frame = pd.DataFrame({"A": [1.5, 2, 3, 1], "B": [2.0, 3, 1, 4]}, index)
+    with pytest.warns(UserWarning, match=r"frame.reset_index\(level=1, drop=True\)"):
+        Expression.of(frame)
+    assert Expression.of(frame.reset_index(level=1, drop=True)).n_steady == 4
+
+
 def test_samples_of_a_frame_beside_a_sheet_are_there_once():
     levels = TIMED[list(GENES)].set_axis(list("aabcde"))
     sheet = pd.DataFrame({"time": [0.0, 1, 2]}, list("abc"))
