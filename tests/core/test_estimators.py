@@ -127,12 +127,6 @@ def test_minus_1_is_no_group_as_in_a_constraint(kind, rng):
         TVCSRegressor(row_groups=kind(groups), row_caps={-1: 1}).fit(X, y)
 
 
-@pytest.mark.parametrize("Estimator", [TVCSRegressor, TVCSRegressorCV, TVCSClassifier])
-def test_an_unknown_parameter_is_refused_in_the_name_of_the_estimator(Estimator):
-    with pytest.raises(TypeError, match=rf"^{Estimator.__name__}.__init__\(\) got .* 'nope'"):
-        Estimator(nope=1)
-
-
 @pytest.mark.filterwarnings("ignore:.*did not converge")  # few iterations will do
 def test_an_estimator_is_thin_over_solve(rng):
     X, y, _ = regression(rng)

@@ -12,13 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import FLOATS, Single, check_samples, sample_weights
+from tvcs_core.estimators.linear import FLOATS, TVCSEstimator, check_samples, sample_weights
 from tvcs_core.loss import Logistic, SquaredHinge
 
 LOSSES = {"logistic": Logistic, "squared_hinge": SquaredHinge}
 
 
-class TVCSClassifier(ClassifierMixin, Single):
+class TVCSClassifier(ClassifierMixin, TVCSEstimator):
     """Linear classification under three-view cardinality constraints.
 
     With two classes the views are groups of features. With more, every class is separated from

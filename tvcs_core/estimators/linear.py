@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -192,18 +191,8 @@ class Linear(BaseEstimator):
         return np.flatnonzero(support) if support.ndim == 1 else np.argwhere(support)
 
 
-class Single(Linear):
+class TVCSEstimator(Linear):
     """An estimator with one total and one ridge."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let Python's errors about parameters name the estimator."""
-        super().__init_subclass__(**options)
-        if Single in cls.__bases__:
-            init: Any = Single.__init__
-            code = init.__code__.replace(co_qualname=f"{cls.__name__}.__init__")
-            own = FunctionType(code, init.__globals__)
-            own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
-            cls.__init__ = own  # type: ignore[method-assign]
 
     def __init__(
         self,

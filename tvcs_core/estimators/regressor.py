@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import FLOATS, Single, check_samples, sample_weights
+from tvcs_core.estimators.linear import FLOATS, TVCSEstimator, check_samples, sample_weights
 from tvcs_core.loss import Huber, LeastSquares
 
 LOSSES = {"squared": LeastSquares, "huber": Huber}
 
 
-class TVCSRegressor(RegressorMixin, Single):
+class TVCSRegressor(RegressorMixin, TVCSEstimator):
     """Linear regression on features selected under three-view cardinality constraints.
 
     With one target the views are groups of features. With several targets the coefficients are a
