@@ -129,8 +129,8 @@ def read_with_gold(
     absent = sorted(known.labels.keys() - set(table.tasks))
     if 0 < len(absent) < len(known):
         print_message(
-            f"{len(absent)} of {plural(len(known), 'gold task')} have no answer: "
-            f"{joined(absent, quoted)}"
+            f"of {plural(len(known), 'gold task')} "
+            f"{plural(len(absent), 'has no answer', 'have no answer')}: {joined(absent, quoted)}"
         )
     if names is None:
         for line in review_labels(gold, known, table.used_classes):

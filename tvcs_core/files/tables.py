@@ -301,7 +301,7 @@ def read_names(path: str | Path, *, remarks: bool = False) -> list[str]:
     """
     lines = (line.strip() for line in read_text(path).split("\n"))
     names = [line for line in lines if line and not line.startswith("#")]
-    return [re.split(r"\s+#\s", name)[0] for name in names] if remarks else names
+    return [re.split(r"\s+#(?:\s|$)", name)[0] for name in names] if remarks else names
 
 
 def read_text(path: str | Path) -> str:

@@ -76,7 +76,7 @@ def test_gold_that_nobody_answered_is_counted_and_classes_of_answers_are_theirs(
         "quality", crowd / "answers.csv", "--gold", tmp_path / "gold.csv", "--out", tmp_path / "out"
     )
     assert done.exit_code == 0, done.stderr
-    assert "1 of 15 gold tasks have no answer: 'T01'\n" in done.stderr
+    assert "of 15 gold tasks 1 has no answer: 'T01'\n" in done.stderr
     assert "600 answers of 10 workers to 60 tasks, 2 classes\n" in done.stderr
 
 

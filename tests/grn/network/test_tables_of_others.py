@@ -158,7 +158,7 @@ def test_signs_of_other_words_are_reported(tmp_path):
 
 def test_a_remark_behind_a_gene_is_no_part_of_its_name(tmp_path):
     path = tmp_path / "genes.txt"
-    path.write_text("# of the literature\nlexA  # SOS\nrecA\nG#1\n")
+    path.write_text("# of the literature\nlexA  # SOS\nrecA #\nG#1\n")
     assert read_genes(path) == ["lexA", "recA", "G#1"]
 
 
