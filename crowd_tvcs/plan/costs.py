@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.plan.checks import checked_numbers
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import check_number, items_of
+from tvcs_core.arguments import check_number, is_missing, items_of
 from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
@@ -46,17 +46,12 @@ def _checked_group(
         return None
     if isinstance(group, str) or len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
-    out = tuple(None if _is_missing(name) else name for name in in_order("group", group, workers))
+    out = tuple(None if is_missing(name) else name for name in in_order("group", group, workers))
     for worker, name in zip(workers, out, strict=True):
         if not (name is None or (isinstance(name, str) and name)):
             raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
     named = [name for name in out if name is not None]
     return out if len(set(named)) < len(named) else None
-
-
-def _is_missing(name: object) -> bool:
-    """Whether a name is NaN or NA, as pandas keeps None."""
-    return not isinstance(name, str) and str(name) in ("nan", "<NA>")
 
 
 def group_codes(plan: Terms) -> NDArray[np.int64]:

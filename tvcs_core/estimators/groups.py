@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import by_label
+from tvcs_core.arguments import by_label, is_missing
 from tvcs_core.constraint import Caps
 
 CapsByLabel = Caps | Mapping[Any, int | None]
@@ -68,7 +68,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
         found_caps = (of_label.get(label) for label in ordered)
-        caps = [len(labels) if _is_none(cap) else cap for cap in found_caps]
+        caps = [len(labels) if is_missing(cap) else cap for cap in found_caps]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
         if caps.ndim == 1 and caps.size != len(ordered):
@@ -79,11 +79,4 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
 
 
 def _is_no_group(label: Any) -> bool:
-    if isinstance(label, str):
-        return False
-    return _is_none(label) or (isinstance(label, Integral) and label == -1)
-
-
-def _is_none(value: Any) -> bool:
-    """Whether a cap or a label is None, or what pandas makes of None."""
-    return value is None or str(value) in ("nan", "<NA>")
+    return is_missing(label) or (isinstance(label, Integral) and label == -1)
