@@ -82,7 +82,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     whole = without(sheet, options.ignore)
     sheet = of_samples(whole, options.keep, options.gene_column)
     corner, *samples = sheet.heads
-    _refuse_turned(sheet, options.keep)
+    _refuse_turned(sheet, options)
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
@@ -200,9 +200,9 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
     return replace(sheet, columns=[column, *sheet.columns[1:]]), n_other
 
 
-def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
+def _refuse_turned(sheet: Sheet, options: Options) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
-    heads = [name for name in sheet.heads[1:] if name not in keep]
+    heads = [name for name in sheet.heads[1:] if name not in options.keep]
     clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
     if len(clocks) > max(1, len(heads) / 2):
         clocks = []  # time_wt_0, time_wt_5, ... are samples
@@ -216,10 +216,14 @@ def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
             HEAD,
             remedies=[{"keep": tuple(facts)}],
         )
-    if all(map(is_number, names)) and not all(float(name).is_integer() for name in names):
+    is_of_genes = options.gene_column is not None or OF_GENES.fullmatch(sheet.heads[0])
+    if is_of_genes or not all(map(is_number, names)):
+        return
+    if not all(float(name).is_integer() for name in names):
+        remedy = {"gene_column": sheet.heads[0] or "1"}
         raise sheet.error(
             f"the first column must name genes, found the numbers {joined(names[:3])}: {leave} if "
-            "samples stand in rows, and else give genes names",
+            f"samples stand in rows, and if they name genes give {option_words(remedy)}",
             HEAD,
         )
 

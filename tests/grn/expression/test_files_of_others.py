@@ -340,6 +340,12 @@ def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write
     assert found.times.tolist() == [1, 2]
 
 
+def test_a_series_matrix_of_geo_may_be_the_sheet_of_another_table(write):
+    levels = write("gene,GSM1,GSM2,GSM3\nA,1,2,4\nB,3,1,2\n", "levels.csv")
+    sheet = write(GEO, "GSE1_series_matrix.txt")
+    assert Expression.of(levels, samples=sheet, genes_in_rows=True).times.tolist() == [0, 2, 4.5]
+
+
 def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
     check(Expression.of(write(GEO, "GSE1_series_matrix.txt")))
     path = write(gzip.compress(GEO.encode()), "GSE1_series_matrix.txt.gz")

@@ -378,6 +378,19 @@ def test_heads_beside_times_may_be_samples_at_rest(write):
     assert Expression.of(path, genes_in_rows=True, keep="WT").n_steady == 6
 
 
+@pytest.mark.parametrize("head", ["sample", "Condition", "day", "Time"])
+def test_a_sample_may_be_called_as_a_fact_of_samples(write, head):
+    path = write(f"gene,c1,{head},c3\nsample,1,2,4\nTime,3,1,2\n", "x.csv")
+    found = Expression.of(path, genes_in_rows=True, keep=[head, "sample", "Time"])
+    assert (found.n_steady, found.genes) == (3, ("sample", "Time"))
+
+
+@pytest.mark.parametrize(("corner", "options"), [("feature", {}), ("mz", {"gene_column": "mz"})])
+def test_decimals_name_genes_where_the_head_or_an_option_says_so(write, corner, options):
+    path = write(f"{corner},0h,2h,4h\n101.25,1,2,4\n99.5,3,1,2\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True, **options).genes == ("101.25", "99.5")
+
+
 def test_numbers_of_rows_before_names_of_genes_are_left_out(write):
     path = write(",gene,0,1,3\n1,A,1,2,4\n2,B,3,1,2\n", "x.csv")
     found = Expression.of(path, genes_in_rows=True)
