@@ -116,50 +116,46 @@ def of_samples(
     DataError
         If columns are results of tests, or hold levels in two units.
     """
-    if gene_column is not None:
-        sheet = _named_by(sheet, gene_column, keep)
-    elif len(sheet.columns) > 2 and OF_GENES.fullmatch(sheet.heads[1]) and counts_rows(sheet, 0):
+    is_named = len(sheet.columns) > 2 and OF_GENES.fullmatch(sheet.heads[1])
+    if gene_column is None and is_named and counts_rows(sheet, 0):
         sheet = sheet.without({0})  # numbers of rows, before the names of genes
+    sheet = _named(sheet, keep, gene_column)
     columns = Names(sheet.path, sheet.heads[1:], keep)
     is_sample = samples_by_name(columns)
     if not has_sample_sheet:
         refuse_results(columns)
         refuse_spreads(columns)
         refuse_two_units(Names(sheet.path, columns.at(is_sample)))
-    return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
+    return sheet.without((np.flatnonzero(~is_sample) + 1).tolist())
 
 
-def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
-    """Name genes by a second column of names, or by the first if it is empty or repeated."""
+def _named(sheet: Sheet, keep: Sequence[str], wanted: str | None) -> Sheet:
+    """Name genes by the column that is wanted, else by a second one of names.
+
+    The first column names those whose name there is empty or repeated.
+    """
     heads, more = sheet.heads, _of_names(sheet, keep)
-    if not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
-        return sheet
-    best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
-    if best is None:
-        warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
-        return _identified(sheet, sheet, more).without(more)
-    made, n_other = _called(sheet, best)
     first = heads[0] or "the first column"
-    others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
-    warn_user(
-        f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}; to name all "
-        f"by {first}, give {option_words({'gene_column': heads[0] or '1'})}"
-    )
-    return _identified(made, sheet, {0, *more} - {best}).without(more)
-
-
-def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
-    """Name genes by a column that the user names, and leave out others of names."""
-    place = place_of(sheet, wanted, "gene_column")
-    made, n_other = _called(sheet, place)
-    if n_other:
-        first = sheet.heads[0] or "the first column"
+    if wanted is not None:
+        best = place_of(sheet, wanted, "gene_column")
+    elif not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
+        return sheet
+    else:
+        names = [j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)]
+        best = names[0] if names else 0
+        if not names:
+            left = joined(heads[j] for j in more)
+            warn_user(f"{sheet.path}: left out {left}, names and no samples")
+    made, n_other = _called(sheet, best)
+    if n_other or (wanted is None and best):
+        others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
+        remedy = option_words({"gene_column": heads[0] or "1"})
         warn_user(
-            f"{sheet.path}: {n_other} of {len(sheet)} genes are named by {first}, for "
-            f"{sheet.heads[place]} is empty or comes twice"
+            f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}"
+            f"{'' if wanted else f'; to name all by {first}, give {remedy}'}"
         )
-    names = {0, place, *_of_names(sheet, keep)}
-    return _identified(made, sheet, names - {place}).without(names - {0})
+    gone = {best, *more} - {0}
+    return _identified(made, sheet, {0, *gone} - {best}).without(gone)
 
 
 def _identified(made: Sheet, sheet: Sheet, places: Collection[int]) -> Sheet:

@@ -317,7 +317,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
     assert Expression.of(path, ignore=["gene_name"], **words).genes == ids
-    with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
+    with pytest.warns(UserWarning, match="by gene_name; 3 of 4 by gene_id, for it is empty"):
         assert Expression.of(path, gene_column="gene_name", **words).genes == names
     with pytest.raises(DataError, match="no column 'gene' for gene_column; did you mean"):
         Expression.of(path, gene_column="gene", **words)
