@@ -326,7 +326,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     assert Expression.of(frame, gene_column="gene_id", **words).genes == ids
     path.write_text(COUNTS.replace("gene_name", "Beschreibung"))
     words["samples"] = sheet
-    with pytest.warns(UserWarning, match="3 of 4 genes"):
+    with pytest.warns(UserWarning, match="3 of 4 by gene_id"):
         assert Expression.of(path, gene_column="Beschreibung", **words).genes == names
 
 
