@@ -26,6 +26,7 @@ from grn_tvcs.expression.judge.roles import (
 )
 from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
+from grn_tvcs.expression.judge.shape import BARCODE
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
@@ -205,6 +206,12 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
     facts = [name for name in heads if name.lower() in NAMED or name in clocks]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
+    if all(map(BARCODE.fullmatch, names)):
+        raise sheet.error(
+            f"the first column names cells by their barcodes ({joined(names[:3])}), and no genes: "
+            f"{leave}",
+            HEAD,
+        )
     if facts:
         raise sheet.error(
             f"columns are called {joined(facts)}, so samples seem to stand in rows: {leave}, or if "

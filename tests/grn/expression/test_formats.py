@@ -350,6 +350,7 @@ def test_a_repeated_row_of_column_names_is_refused(write):
         ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "but for start: .* be called 0"),
         ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
         ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
+        ("cell,Time,A\nAAACGTCA-1,0,2\nAAACGTTA-1,1,3\n", "names cells by their barcodes .*leave"),
         ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
     ],
 )
