@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.combine.combiner import read_arrays, write_arrays
 from grn_tvcs.combine.domain_check import covariates
-from grn_tvcs.evidence.correlation import unit_columns
+from grn_tvcs.evidence.correlation import evenly_spaced, unit_columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, RANDOM, Design
 
@@ -64,7 +64,7 @@ def coexpression_measures(expression: Expression) -> Array:
 def _some_of(values: Array, most: int) -> Array:
     """Return at most `most` columns, evenly spaced."""
     n = values.shape[1]
-    return values if n <= most else values[:, np.linspace(0, n - 1, most).round().astype(int)]
+    return values if n <= most else values[:, evenly_spaced(n, most)]
 
 
 def _without_first(values: Array) -> Array:

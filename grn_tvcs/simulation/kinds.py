@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grn_tvcs.network.network import Network
+from grn_tvcs.simulation.topology import ACTIVATING, MAX_IN_DEGREE
 
-MAX_IN_DEGREE = 6  # as in `topology`
-ACTIVATING = 0.55  # fraction of edges, as in `topology`
 EDGES_PER_GENE = (1.0, 2.6)  # range around that of bacteria and yeast, 1.6 (`topology`)
 # Number of regulators among n candidates, and exponent of preferential attachment.
 KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
