@@ -20,7 +20,7 @@ from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import WEIGHTS, Net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
-from grn_tvcs.combine.trees import Trees, floor
+from grn_tvcs.combine.trees import Trees
 from tvcs_core.engines import one_blas_thread
 from tvcs_core.streams import seed_of, stream
 
@@ -234,3 +234,10 @@ def trees_from_classifier(classifier: Any) -> Trees:
         nan_left=all_nodes["missing_go_to_left"].astype(bool) & ~is_leaf,
         value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
     )
+
+
+def floor(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the largest float32 that is no more than each number."""
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(np.float32)
+    return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)

@@ -46,10 +46,3 @@ def evaluate(trees: Trees, features: NDArray[np.float32]) -> NDArray[np.float64]
     out = np.full(len(features), trees.base[0])
     add_trees(np.ascontiguousarray(features.T), trees, out)
     return out
-
-
-def floor(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the largest float32 that is no more than each number."""
-    with np.errstate(over="ignore"):
-        near = thresholds.astype(np.float32)
-    return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)

@@ -19,9 +19,6 @@ KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "star": lambda n, rng: (int(rng.integers(1, 4)), rng.uniform(0.6, 1.3)),
 }
 NULLS = ("noise", "walk", "autoregression")  # tables without any network
-# Further tables without any edge between measured genes: of a common stimulus, which train the null
-# trees, and of regulators that are not measured, which `benchmarks.confidence` asks about.
-DRIVEN, UNMEASURED = "driven", "unmeasured"
 
 
 def draw_topology(

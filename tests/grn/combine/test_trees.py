@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.learning.training import trees_from_classifier
-from grn_tvcs.combine.trees import Trees, evaluate, floor
+from benchmarks.learning.training import floor, trees_from_classifier
+from grn_tvcs.combine.trees import Trees, evaluate
 
 N_FEATURES = 6
 
