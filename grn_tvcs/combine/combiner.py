@@ -120,8 +120,10 @@ def models_of(name: str, kind: type[Model], arrays: dict[str, NDArray[Any]]) -> 
     """Take the models that `arrays_of` stored out of the arrays of a file."""
     found: list[Model] = []
     while f"{name} {len(found)} base" in arrays:
-        fields = (arrays.pop(f"{name} {len(found)} {field}") for field in kind._fields)
-        full = (one.astype(np.float32) if one.dtype == np.float16 else one for one in fields)
+        fields = [arrays.pop(f"{name} {len(found)} {field}") for field in kind._fields]
+        full: list[Any] = [
+            one.astype(np.float32) if one.dtype == np.float16 else one for one in fields
+        ]
         found.append(kind(*full))
     return found
 
