@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learning.files import write_pretrained
 from benchmarks.learning.training import fit, fit_nets, fit_nulls, rounded
 from benchmarks.learning.traits import fit_trait_distribution, least_squares
 from benchmarks.learning.without_edges import DRIVEN, draw_without_edges
@@ -64,7 +65,6 @@ from grn_tvcs.combine.pretrained import (
     WORDS,
     PretrainedModels,
     load_pretrained,
-    write_pretrained,
 )
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.learning.files import WEIGHTS
 from benchmarks.learning.nets import learn_net
 from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import WEIGHTS, Net
+from grn_tvcs.combine.nets import Net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
 from grn_tvcs.combine.trees import Trees
 from tvcs_core.engines import one_blas_thread

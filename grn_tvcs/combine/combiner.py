@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import WEIGHTS, Net, evaluate_net
+from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
@@ -22,7 +21,6 @@ from tvcs_core.files.display import joined, quoted
 
 FORMAT = 8  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
-HALVES = ("value", *WEIGHTS)  # fields of four bytes that the file holds as float16
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
@@ -97,27 +95,11 @@ def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Ar
     return out
 
 
-def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
-    """Write a combiner and further arrays; equal contents give equal bytes."""
-    arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
-    for name, kind in (("trees", combiner.stages), ("nets", combiner.nets)):
-        arrays |= arrays_of(name, [model for stages in kind for model in stages])
-    write_arrays(path, arrays)
-
-
-def arrays_of(name: str, models: Sequence[Trees | Net]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of models for a file, each as `NAME NUMBER FIELD`."""
-    return {
-        f"{name} {k} {field}": (
-            value.astype(np.float16) if field in HALVES and value.dtype == np.float32 else value
-        )
-        for k, model in enumerate(models)
-        for field, value in model._asdict().items()
-    }
-
-
 def models_of(name: str, kind: type[Model], arrays: dict[str, NDArray[Any]]) -> list[Model]:
-    """Take the models that `arrays_of` stored out of the arrays of a file."""
+    """Take models out of the arrays of a file, where each is called `NAME NUMBER FIELD`.
+
+    Weights of four bytes are there as float16.
+    """
     found: list[Model] = []
     while f"{name} {len(found)} base" in arrays:
         fields = [arrays.pop(f"{name} {len(found)} {field}") for field in kind._fields]
@@ -126,12 +108,6 @@ def models_of(name: str, kind: type[Model], arrays: dict[str, NDArray[Any]]) -> 
         ]
         found.append(kind(*full))
     return found
-
-
-def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays with their hash; equal arrays give equal bytes."""
-    arrays = arrays | {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
 def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
@@ -159,7 +135,7 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
-    """Read the arrays of `write_arrays` and their hash; raises as `load` does."""
+    """Read the arrays of a file, whose hash it holds, and the hash; raises as `load` does."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

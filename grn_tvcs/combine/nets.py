@@ -16,7 +16,6 @@ from grn_tvcs.combine.kernels import standardise
 Array = NDArray[np.float32]
 MOST = np.float32(4.0)  # size of a standardised feature
 ROWS = 256  # rows at a time, so that they and the weights fit into the L2 cache
-WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
 
 
 class Net(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import Calibration, NullModel
-from grn_tvcs.combine.combiner import Combiner, arrays_of, load, models_of, save
+from grn_tvcs.combine.combiner import Combiner, load, models_of
 from grn_tvcs.combine.domain_check import TraitDistribution, covariates
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
@@ -100,31 +100,4 @@ def load_pretrained(path: Path = PATH) -> PretrainedModels:
     made = json.loads(str(more["made"]))
     return PretrainedModels(
         combiner, trait_distributions, more["growth"], nulls, common, made, stamp
-    )
-
-
-def write_pretrained(
-    path: Path,
-    combiner: Combiner,
-    trait_distributions: dict[str, TraitDistribution],
-    growth: Array,
-    nulls: Trees,
-    common: dict[str, Calibration],
-    made: dict[str, Any] | None = None,
-) -> None:
-    """Write a model, as in `PretrainedModels`; equal models give equal bytes."""
-    looks = {
-        f"likeness_{word}_{name}": getattr(trait_distributions[start], name)
-        for start, word in WORDS.items()
-        for name in TRAIT_FIELDS
-    }
-    save(
-        combiner,
-        path,
-        growth=growth,
-        **arrays_of("nulls", [nulls]),
-        made=np.array(json.dumps(made or {}, sort_keys=True)),
-        common_keys=np.array(list(common), dtype=str),
-        common_numbers=np.array([astuple(one) for one in common.values()]),
-        **looks,
     )

@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
 from benchmarks.learning import designs, nets, training
+from benchmarks.learning.files import write_arrays
 from grn_tvcs.combine import calibration
-from grn_tvcs.combine.combiner import read_arrays, write_arrays
+from grn_tvcs.combine.combiner import read_arrays
 from grn_tvcs.combine.evidence_scores import compute_evidence
 from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN

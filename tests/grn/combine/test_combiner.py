@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.learning.files import save
 from grn_tvcs.combine import combiner as module
-from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, Combiner, Stages, digest, load, save
+from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, Combiner, Stages, digest, load
 from tvcs_core import DataError
 
 
