@@ -1,4 +1,4 @@
-"""Write what was trained to the files that `grn_tvcs.combine` reads, equal models as equal bytes."""
+"""Write what was trained to the files that `grn_tvcs.combine` reads; equal models, equal bytes."""
 
 from __future__ import annotations
 
