@@ -12,7 +12,6 @@ from grn_tvcs.network.edge import SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import EXTRA, Floats, Pairs, Places
 
-CHUNK = 2**22  # scores that are counted at once
 BLOCK = 2**14  # pairs that are written at once
 
 
@@ -33,41 +32,26 @@ class Ranked(NamedTuple):
 
 
 def ranked(pairs: Pairs, genes: Sequence[str]) -> Ranked:
-    """All pairs with a score."""
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.scores))
-    falling = -pairs.scores.ravel()[flat]
-    return _ranked(pairs, flat, 1 + np.searchsorted(falling, falling, side="left"))
+    """Return all pairs with a score."""
+    return _ranked(pairs, in_order(pairs, genes, np.flatnonzero(pairs.scores)))
 
 
 def ranked_selected(pairs: Pairs, genes: Sequence[str]) -> Ranked:
-    """The selected pairs; memory and all time but one pass are for these alone."""
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.selected))
-    return _ranked(pairs, flat, _ranks(pairs.scores, pairs.scores.ravel()[flat]))
+    """Return the selected pairs."""
+    return _ranked(pairs, in_order(pairs, genes, np.flatnonzero(pairs.selected)))
 
 
 def ranked_top(pairs: Pairs, genes: Sequence[str], n: int) -> Ranked:
-    """The `n` surest pairs and every selected one."""
+    """Return the `n` surest pairs and every selected one."""
     flat = np.union1d(surest(pairs, genes, n), np.flatnonzero(pairs.selected))
-    flat = in_order(pairs, genes, flat)
-    return _ranked(pairs, flat, _ranks(pairs.scores, pairs.scores.ravel()[flat]))
+    return _ranked(pairs, in_order(pairs, genes, flat))
 
 
 def blocks(pairs: Pairs, genes: Sequence[str], top: int | None = None) -> Iterator[Ranked]:
     """All pairs with a score, or the `top` surest and every selected one, some at a time."""
-    if top is not None:
-        some = ranked_top(pairs, genes, top)
-        for start in range(0, some.rows.size, BLOCK):
-            yield Ranked(*(part[start : start + BLOCK] for part in some))
-        return
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.scores))
-    scores, last, rank = pairs.scores.ravel(), np.inf, 1
-    for start in range(0, flat.size, BLOCK):
-        at = flat[start : start + BLOCK]
-        falling = scores[at]
-        is_next = falling < np.concatenate([[last], falling[:-1]])
-        ranks = np.maximum.accumulate(np.where(is_next, start + 1 + np.arange(at.size), rank))
-        last, rank = falling[-1], int(ranks[-1])
-        yield _ranked(pairs, at, ranks)
+    some = ranked(pairs, genes) if top is None else ranked_top(pairs, genes, top)
+    for start in range(0, some.rows.size, BLOCK):
+        yield Ranked(*(part[start : start + BLOCK] for part in some))
 
 
 def edges_of(pairs: Pairs, genes: Sequence[str], some: Ranked) -> list[Edge]:
@@ -122,20 +106,18 @@ def in_order(pairs: Pairs, genes: Sequence[str], flat: Places) -> Places:
     return flat[np.argsort(-pairs.scores.ravel()[flat], kind="stable")]
 
 
-def _ranked(pairs: Pairs, flat: Places, ranks: NDArray[np.intp]) -> Ranked:
+def _ranked(pairs: Pairs, flat: Places) -> Ranked:
+    """Return pairs in their order with the ranks of their scores among all."""
     rows, cols = np.divmod(flat, max(pairs.targets.size, 1))
-    return Ranked(rows, cols, ranks.astype(np.int64))
+    rising = np.sort(pairs.scores, axis=None)
+    n_above = rising.size - np.searchsorted(rising, pairs.scores.ravel()[flat], side="right")
+    return Ranked(rows, cols, 1 + n_above)
 
 
-def _ranks(scores: Floats, some: Floats) -> NDArray[np.intp]:
-    """Rank of `some` of the scores among all."""
-    values, at = np.unique(some, return_inverse=True)
-    if not values.size:
-        return np.zeros(0, dtype=np.intp)
-    above = np.zeros(values.size + 1, dtype=np.intp)  # by how many of the values a score is above
-    scores = scores.ravel()
-    for start in range(0, scores.size, CHUNK):
-        part = scores[start : start + CHUNK]
-        part = part[part > values[0]]
-        above += np.bincount(np.searchsorted(values, part), minlength=values.size + 1)
-    return 1 + np.cumsum(above[::-1])[::-1][1:][at]
+def significant(scores: Floats, digits: int) -> Floats:
+    """Round scores >= 0 to significant digits, as ``%.6g`` does, so that files hold them exactly."""
+    rounded = scores.copy()
+    is_scored = scores > 0
+    texts = (f"{score:.{digits}g}" for score in scores[is_scored].tolist())
+    rounded[is_scored] = np.fromiter(map(float, texts), np.float64, np.count_nonzero(is_scored))
+    return rounded

@@ -11,7 +11,7 @@ from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.evidence.mutual_information import mutual_information as information_of
 from grn_tvcs.methods import aracne
 from grn_tvcs.methods.table import METHODS
-from grn_tvcs.network.digits import significant
+from grn_tvcs.network.ranking import significant
 from tests.reference import rank_correlation
 
 N = 23

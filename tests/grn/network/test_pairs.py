@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, write_edges, write_network
-from grn_tvcs.network.digits import significant
+from grn_tvcs.network.ranking import significant
 from grn_tvcs.network.pairs import KINDS, Pairs
 
 GENES = tuple("DBACFE")
