@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from grn_tvcs.comparison.conditions import MIN_COMMON_GENES
 from grn_tvcs.network.edge_files import read_network
 from grn_tvcs.network.network import Network
@@ -147,7 +145,7 @@ def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]
         if kind == "unchanged" and set(signs) == {"+", "-"}:
             kind = "reversed"
         scores = ["0" if edge is None else f"{edge.score:.6g}" for edge in edges]
-        known_p = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
-        confidences = ["" if np.isnan(x) else f"{x:.6g}" for x in known_p]
+        chances = [None if edge is None else edge.confidence for edge in edges]
+        confidences = ["" if chance is None else f"{chance:.6g}" for chance in chances]
         rows.append([*pair, kind, *signs, *scores, *confidences])
     return sorted(rows, key=lambda row: KINDS.index(row[2]))

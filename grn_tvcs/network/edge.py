@@ -49,13 +49,6 @@ class Edge:
     undirected: bool = False
 
     @property
-    def known(self) -> dict[str, str | float]:
-        """Evidence, confidence and false discovery by name, those known, and `undirected` if so."""
-        values = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
-        known = {name: value for name, value in values.items() if value not in ("", None)}
-        return known | ({"undirected": True} if self.undirected else {})
-
-    @property
     def relation(self) -> str:
         """Effect of the regulator on the target, a word of `RELATIONS`."""
         return UNDIRECTED if self.undirected else RELATION[self.sign]

@@ -19,8 +19,8 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
 from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts, node_facts
-from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
+    signed,
     write_celloracle,
     write_celloracle_base,
     write_decoupler,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.network.edge import SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
@@ -54,37 +54,33 @@ def blocks(pairs: Pairs, genes: Sequence[str], top: int | None = None) -> Iterat
         yield Ranked(*(part[start : start + BLOCK] for part in some))
 
 
-def edges_of(pairs: Pairs, genes: Sequence[str], some: Ranked) -> list[Edge]:
-    """Return these pairs as edges."""
-    at, nothing = (some.rows, some.cols), [None] * some.rows.size
-    confidence, false = (
-        nothing if known is None else known[at].tolist()
-        for known in (pairs.confidence, pairs.false_discovery)
-    )
-    undirected = [False] * some.rows.size
-    if pairs.undirected is not None:
-        undirected = pairs.undirected[at].tolist()
-    codes = np.zeros(some.rows.size, int) if pairs.evidence is None else pairs.evidence[at]
-    columns = zip(
-        pairs.regulators[some.rows].tolist(), pairs.targets[some.cols].tolist(),
-        pairs.scores[at].tolist(), pairs.signs[at].tolist(), some.ranks.tolist(),
-        pairs.selected[at].tolist(), codes.tolist(), confidence, false, undirected, strict=True,
-    )  # fmt: skip
-    return [
-        Edge(genes[i], genes[j], score, SIGNS[sign], rank, is_in, NAMES[code], *known)
-        for i, j, score, sign, rank, is_in, code, *known in columns
-    ]
+def columns_of(pairs: Pairs, names: Sequence[Any], some: Ranked) -> dict[str, list[Any]]:
+    """Return the columns of ``edges.tsv`` for these pairs: `edge.HEADER`, and what else is known.
 
-
-def extra_columns(pairs: Pairs, some: Ranked) -> dict[str, list[Any]]:
-    """Return the columns of these pairs beside `edge.HEADER`, by name."""
-    known = [(name, getattr(pairs, name)) for name in EXTRA]
-    columns = {
-        name: values[some.rows, some.cols].tolist() for name, values in known if values is not None
+    `names` are those of the genes, or what stands for them.
+    """
+    at = (some.rows, some.cols)
+    columns: dict[str, list[Any]] = {
+        "regulator": [names[i] for i in pairs.regulators[some.rows].tolist()],
+        "target": [names[j] for j in pairs.targets[some.cols].tolist()],
+        "score": pairs.scores[at].tolist(),
+        "sign": [SIGNS[sign] for sign in pairs.signs[at].tolist()],
+        "rank": some.ranks.tolist(),
+        "selected": pairs.selected[at].tolist(),
     }
+    for name in EXTRA:
+        if (values := getattr(pairs, name)) is not None:
+            columns[name] = values[at].tolist()
     if "evidence" in columns:
         columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
     return columns
+
+
+def edges_of(pairs: Pairs, genes: Sequence[str], some: Ranked) -> list[Edge]:
+    """Return these pairs as edges."""
+    columns = columns_of(pairs, genes, some)
+    known = {field.name: columns[field.name] for field in fields(Edge) if field.name in columns}
+    return [Edge(**dict(zip(known, row, strict=True))) for row in zip(*known.values(), strict=True)]
 
 
 def surest(pairs: Pairs, genes: Sequence[str], n: int) -> Places:
@@ -115,7 +111,7 @@ def _ranked(pairs: Pairs, flat: Places) -> Ranked:
 
 
 def significant(scores: Floats, digits: int) -> Floats:
-    """Round scores >= 0 to significant digits, as ``%.6g`` does, so that files hold them exactly."""
+    """Round scores >= 0 to significant digits, as ``%.6g`` does: files hold them exactly."""
     rounded = scores.copy()
     is_scored = scores > 0
     texts = (f"{score:.{digits}g}" for score in scores[is_scored].tolist())

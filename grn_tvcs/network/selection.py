@@ -30,9 +30,9 @@ def select(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
     """
     if pairs.undirected is not None:
         return _from_the_surest(pairs, rules, genes)
-    constraint = rules.caps_over(genes)
+    constraint = rules.constraint(genes)
     is_open = _open(pairs, rules, genes, constraint)
-    projection = project(_over_genes(pairs, is_open, constraint.shape), constraint)
+    projection = project(_over_genes(pairs, is_open, len(genes)), constraint)
     kept = projection.support.tocoo()
     rows = np.searchsorted(pairs.regulators, kept.coords[0])
     selected = np.zeros(pairs.shape, dtype=bool)
@@ -40,19 +40,19 @@ def select(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
     return selected
 
 
-def _over_genes(pairs: Pairs, is_open: Flags, shape: tuple[int, int]) -> sparse.csr_array:
+def _over_genes(pairs: Pairs, is_open: Flags, n_genes: int) -> sparse.csr_array:
     """Return square roots of the scores by the places of all genes, whose numbers break ties."""
-    starts = np.zeros(shape[0] + 1, dtype=np.int64)
+    starts = np.zeros(n_genes + 1, dtype=np.int64)
     starts[pairs.regulators + 1] = np.count_nonzero(is_open, axis=1)
     targets = np.broadcast_to(pairs.targets, pairs.shape)[is_open]
     values = np.sqrt(pairs.scores[is_open])
-    return sparse.csr_array((values, targets, np.cumsum(starts)), shape=shape)
+    return sparse.csr_array((values, targets, np.cumsum(starts)), shape=(n_genes, n_genes))
 
 
 def _from_the_surest(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
     """Take edges from the surest down, each that the caps leave room for, however it is read."""
     assert pairs.undirected is not None
-    constraint = rules.caps_over(genes)
+    constraint = rules.constraint(genes)
     is_open = _open(pairs, rules, genes, constraint)
     counted = replace(pairs, scores=np.where(is_open, counted_scores(pairs, genes), 0.0))
     outs, ins = constraint.row_caps.tolist(), constraint.col_caps.tolist()

@@ -125,14 +125,14 @@ def render(
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
         n_omitted=max(len(edges) - MAX_EDGES, 0),
         sources=_sources(network),
-        **_stability(network, expression, edges),
+        **_stability(network, expression),
         **_pictures(network, made, edges, reference, scores),
     )
 
 
-def _stability(network: Network, expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
+def _stability(network: Network, expression: Expression) -> dict[str, Any]:
     """Return how stable the edges are, or why that is not known."""
-    parts = stabilities(network, edges)
+    parts = stabilities(network)
     return {
         "stability_of": parts[:MAX_LISTED],
         "why_unstable": None if network.pairs.stability is None else why_no_stability(expression),

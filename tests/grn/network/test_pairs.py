@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, write_edges, write_network
-from grn_tvcs.network.ranking import significant
 from grn_tvcs.network.pairs import KINDS, Pairs
+from grn_tvcs.network.ranking import significant
 
 GENES = tuple("DBACFE")
 REGULATORS, TARGETS = np.array([1, 4, 5]), np.array([0, 1, 2, 4])

@@ -6,7 +6,7 @@ import pytest
 
 from grn_tvcs import Network, Rules
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core import project
+from tvcs_core import TVCS, project
 
 N = 40
 GENES = tuple(f"G{i:02d}" for i in range(N))
@@ -49,8 +49,12 @@ def rules_of(rng):
 
 def by_projection_of_all(network, rules):
     """Return the edges by the definition."""
-    projection = project(np.sqrt(network.scores), rules.constraint(network.genes))
-    return projection.support & (network.scores > 0)
+    genes = network.genes
+    constraint = TVCS.matrix(
+        (len(genes), len(genes)), row_caps=rules.out_caps(genes), col_caps=rules.max_in_degree,
+        total=rules.max_edges, allowed=rules.allowed(genes),
+    )  # fmt: skip
+    return project(np.sqrt(network.scores), constraint).support & (network.scores > 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
