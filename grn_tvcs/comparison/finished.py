@@ -52,11 +52,6 @@ class FinishedRun:
         return str(self.record.get("versions", {}).get("tvcs"))
 
 
-def is_finished(path: Path) -> bool:
-    """Return whether a path is a folder, and so no table."""
-    return path.is_dir()
-
-
 def read_finished(folder: Path) -> FinishedRun:
     """Read a finished folder."""
     path = folder / RUN

@@ -21,6 +21,7 @@ from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.provenance import Provenance
+from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.adjacency import adjacency
 from grn_tvcs.report.data import agreement, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer
@@ -83,7 +84,6 @@ def render(
     reference
         True edges over the same genes, to be marked; judged pairs are those of `scores`.
     """
-    expression, rules, method, seed, _ = made
     edges = network.edges(selected_only=True)
     paragraph = methods_paragraph(network, made)
     return fill_page(
@@ -92,42 +92,64 @@ def render(
         title=f"Gene regulatory network of {source}",
         source=source,
         command=command,
-        method=method,
-        about=METHODS[method].about,
         methods=paragraph,
         references=cited(paragraph),
-        seed=seed,
         scores=_score_rows(scores),
         judged=scores,
         left_out=left_out,
-        supported=support(network),
-        n_supported=sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
-        likely=LIKELY,
         agreement=agreement(network, reference, scores),
-        network=network,
-        expression=expression,
-        n_series=expression.n_series,
-        not_known=unknowable(expression, method),
-        undirected=describe_undirected,
-        rules=rules,
-        n_edges=len(edges),
-        n_scored=network.n_scored,
         edges_file=edges_file,
         top=None if top is None or top >= network.n_scored else top,
-        edges=edges[:MAX_LISTED],
-        n_knockout_only=sum(
+        **_run(made),
+        **_edges(network, edges),
+        **_degrees(network, made.rules, edges),
+        **_stability(network, made.expression),
+        **_pictures(network, made, edges, reference, scores),
+    )
+
+
+def _run(made: Provenance) -> dict[str, Any]:
+    """Return how the network was inferred."""
+    expression, method = made.expression, made.method
+    return {
+        "method": method,
+        "about": METHODS[method].about,
+        "seed": made.seed,
+        "expression": expression,
+        "n_series": expression.n_series,
+        "not_known": unknowable(expression, method),
+        "scale": describe_values(expression, method) if expression.scale else None,
+        "rules": made.rules,
+    }
+
+
+def _edges(network: Network, edges: Sequence[Edge]) -> dict[str, Any]:
+    """Return the selected edges and their numbers."""
+    return {
+        "network": network,
+        "n_scored": network.n_scored,
+        "n_edges": len(edges),
+        "edges": edges[:MAX_LISTED],
+        "n_omitted": max(len(edges) - MAX_EDGES, 0),
+        "supported": support(network),
+        "n_supported": sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
+        "likely": LIKELY,
+        "undirected": describe_undirected,
+        "sources": _sources(network),
+        "n_knockout_only": sum(
             "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
             for e in edges
         ),
-        scale=describe_values(expression, method) if expression.scale else None,
-        regulators=_top_regulators(edges),
-        out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
-        in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        n_omitted=max(len(edges) - MAX_EDGES, 0),
-        sources=_sources(network),
-        **_stability(network, expression),
-        **_pictures(network, made, edges, reference, scores),
-    )
+    }
+
+
+def _degrees(network: Network, rules: Rules, edges: Sequence[Edge]) -> dict[str, Any]:
+    """Return the regulators of most targets, and the number of genes by degree."""
+    return {
+        "regulators": _top_regulators(edges),
+        "out_degrees": _distribution(network.out_degrees, rules.max_out_degree),
+        "in_degrees": _distribution(network.in_degrees, rules.max_in_degree),
+    }
 
 
 def _stability(network: Network, expression: Expression) -> dict[str, Any]:
@@ -202,11 +224,9 @@ def _hash(script: str) -> str:
 
 
 def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
-    if scores is None:
-        return []
     from grn_tvcs.network.scores import NAMES
 
-    return [(label, getattr(scores, name)) for name, label in NAMES.items()]
+    return [] if scores is None else [(NAMES[name], getattr(scores, name)) for name in NAMES]
 
 
 def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
