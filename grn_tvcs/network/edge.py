@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FILES = ("edges.tsv", "edges.tsv.gz")  # plain and compressed
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
 CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}

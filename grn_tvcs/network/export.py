@@ -26,6 +26,7 @@ from grn_tvcs.network.programs.tables import (
     write_decoupler,
     write_edge_table,
 )
+from tvcs_core.arguments import check_choice
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import write_table
 
@@ -183,8 +184,7 @@ def write_network(network: Network, path: str | Path, format: str) -> None:
     ValueError
         If there is no such format, or it cannot hold the names of the genes.
     """
-    if format not in FORMATS:
-        raise ValueError(f"the format must be one of {', '.join(FORMATS)}, found {format!r}")
+    check_choice("format", format, FORMATS)
     FORMATS[format](network, Path(path))
 
 

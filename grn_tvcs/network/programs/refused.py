@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grn_tvcs.network.edge import RELATIONS
+from grn_tvcs.network.edge import FILES, RELATIONS
 from grn_tvcs.network.programs.signs import is_word
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted
@@ -31,7 +31,7 @@ def _as_list(third: str) -> str:
 
 def refuse_folder(path: str | Path) -> None:
     """Refuse a folder of results, and name the edges in it."""
-    for name in ("edges.tsv", "edges.tsv.gz"):
+    for name in FILES:
         if (Path(path) / name).is_file():
             raise DataError(f"is a folder of results: give its {name}", path=path)
 

@@ -206,7 +206,7 @@ def test_convert_writes_every_format_and_replaces_only_on_request(name, network,
 
 
 def test_an_unknown_format_is_refused(network, tmp_path):
-    with pytest.raises(ValueError, match=r"one of dream, arboreto.*found 'xlsx'"):
+    with pytest.raises(ValueError, match=r"format must be one of dream, arboreto.*found 'xlsx'"):
         write_network(network, tmp_path / "n", "xlsx")
     assert not (tmp_path / "n").exists()
 

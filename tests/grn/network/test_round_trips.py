@@ -195,7 +195,7 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     [
         ("", None, "the file is empty"),
         ("p\tq\n", None, "must name genes of EDGES, found none: it names p, q, and EDGES A, B"),
-        ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found one line: 'A,B,C'"),
+        ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found the line 'A,B,C'"),
     ],
 )  # fmt: skip
 def test_a_reference_of_other_genes_is_no_reference(reference, genes, message, tmp_path):
