@@ -11,7 +11,6 @@ from grn_tvcs import (
     read_reference,
     score,
     simulate,
-    write_edges,
     write_expression,
 )
 from grn_tvcs.network.edge_files import reference_in
@@ -114,15 +113,6 @@ def test_methods_that_only_rank_select_nothing_themselves(small):
     network = infer(Expression.of(small / "x.tsv"), "pcc", max_edges=3)
     assert network.own is None
     assert network.select_by_method().n_selected == (network.scores > 0).sum()
-
-
-def test_stability_comes_back_from_a_file(small, tmp_path):
-    network = infer(Expression.of(small / "x.tsv"), resamples=6, rng=0)
-    write_edges(network, tmp_path / "edges.tsv")
-    again = read_network(tmp_path / "edges.tsv", network.genes)
-    has_score = network.scores > 0
-    np.testing.assert_allclose(again.stability[has_score], network.stability[has_score], rtol=1e-5)
-    assert again.edges() == network.edges()
 
 
 @pytest.mark.parametrize(
