@@ -66,8 +66,10 @@ def test_all_that_is_known_of_edges_comes_back(door, rich, tmp_path):
         write_edges(rich, path)
         again, edges = read_network(path, GENES), rich.edges()
         assert list(rich.to_frame().columns) == path.read_text().splitlines()[0].split("\t")
+        has_score = rich.scores > 0
         for name in KINDS:
-            assert np.array_equal(getattr(again, name), getattr(rich, name)), name
+            found, given = getattr(again, name), getattr(rich, name)
+            assert np.array_equal(found[has_score], given[has_score]), name
         assert "verdict: not recorded; 0 edges have a confidence of 0.5 or more\n" in str(again)
     elif door == "anndata":
         anndata = pytest.importorskip("anndata")
