@@ -28,7 +28,8 @@ X, REST = "timeseries.tsv", "multifactorial.tsv"
 REFUSED = [
     ("plain.tsv", "", "time series (a column Time), found 1 in steady state"),
     ("text.tsv", "", "text.tsv:3, column 'B'"),
-    ("perturbed.tsv", "--scale log --perturbed-until 1", "give a column perturbed or --perturbed-until, not"),
+    ("perturbed.tsv", "--scale log --perturbed-until 1",
+     "give a column perturbed or --perturbed-until, not both"),
     ("few.tsv", "--scale levels --calibrate 4", "calibrate: 2 steps from sample to sample are too "
      "few for edge probabilities; give 6 or more, or --calibrate off"),
     (X, "--max-in-degree -1", "--max-in-degree must be >= 0, found -1"),
