@@ -132,24 +132,11 @@ def _as_text(value: object) -> str:
 
 
 def write_cyjs(network: Network, path: Path) -> None:
-    """Write all genes and the selected edges as Cytoscape JSON.
+    """Write all genes and the selected edges as Cytoscape JSON, with the attributes of GraphML."""
+    import networkx as nx
 
-    Genes and edges have the attributes of GraphML.
-    """
-    nodes = [
-        {"data": {"id": gene, "value": gene, "name": gene, **facts}}
-        for gene, facts in node_facts(network)
-    ]
-    edges = [
-        {"data": {"source": e.regulator, "target": e.target, **facts}}
-        for e, facts in edges_with_facts(network)
-    ]
-    graph = {
-        "data": {"name": "gene regulatory network"},
-        "directed": True,
-        "multigraph": False,
-        "elements": {"nodes": nodes, "edges": edges},
-    }
+    graph = nx.cytoscape_data(network.to_networkx())
+    graph["data"] = {"name": "gene regulatory network"}
     path.write_text(json.dumps(graph, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
