@@ -36,7 +36,7 @@ def infer(given: InferOptions) -> None:
 def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import read_inputs
-    from grn_tvcs.cli.results import InferenceResults
+    from grn_tvcs.cli.results import write_results
     from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
     from grn_tvcs.inference.directions import describe_undirected
     from grn_tvcs.inference.samples import unknowable
@@ -83,7 +83,7 @@ def _infer(given: InferOptions) -> None:
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
-        InferenceResults(work, network, made).write(written)
+        write_results(work, network, written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / FILES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored

@@ -14,6 +14,7 @@ from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, Pairs
 from grn_tvcs.network.ranking import Ranked, blocks, columns_of
+from tvcs_core.arguments import check_number
 from tvcs_core.files.spreadsheet import shield
 
 LEVEL = 6  # of compression: zlib's own default
@@ -40,8 +41,8 @@ def write_edges(network: Network, path: str | Path, *, top: int | None = None) -
     ValueError
         If `top` is below 0.
     """
-    if top is not None and top < 0:
-        raise ValueError(f"top must be >= 0, found {top}")
+    if top is not None:
+        check_number("top", top, whole=True, least=0)
     pairs = network.pairs
     extra = [name for name in EXTRA if getattr(pairs, name) is not None]
     names = [shield(gene) for gene in network.genes]

@@ -248,9 +248,7 @@ class Network:
 
         An undirected pair is one edge.
         """
-        check_number("n_edges", n_edges, whole=True)
-        if n_edges < 0:
-            raise ValueError(f"n_edges must be >= 0, found {n_edges}")
+        check_number("n_edges", n_edges, whole=True, least=0)
         selected = np.zeros(self.pairs.shape, dtype=bool)
         counted = replace(self.pairs, scores=counted_scores(self.pairs, self.genes))
         selected.flat[surest(counted, self.genes, n_edges)] = True
@@ -397,7 +395,7 @@ class Network:
         from tvcs_core.lazy import load
 
         # The report stands above networks; so it is known here by its name alone.
-        written: Path = load("grn_tvcs.report.of_network", "write_report")(
+        written: Path = load("grn_tvcs.report.report", "write_report")(
             self, Path(path), expression, **more
         )
         return written

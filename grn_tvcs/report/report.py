@@ -6,12 +6,14 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import UP
 from grn_tvcs.inference.directions import describe_undirected
 from grn_tvcs.inference.samples import unknowable
@@ -30,11 +32,14 @@ from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import cited
 from grn_tvcs.report.time_courses import time_courses
 from grn_tvcs.stability.stability import STABLE, why_no_stability
+from tvcs_core.arguments import check_choice
+from tvcs_core.files.folders import write_whole
 from tvcs_core.files.page import fill_page
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
 
+SOURCE = "a table in memory"  # the name of an expression without a file
 # Sizes of the static page, chosen to be read at a glance.
 MAX_DRAWN = 400  # edges
 MAX_LISTED = 40  # edges
@@ -252,3 +257,27 @@ def _distribution(degrees: NDArray[np.int64], cap: object) -> list[tuple[int, in
     """Return the number of genes by degree, up to just beyond a cap of moderate size."""
     least = cap + 2 if isinstance(cap, int) and cap <= MAX_CAP_SHOWN else 0
     return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=max(6, least)))]
+
+
+def write_report(
+    network: Network, path: Path, expression: Expression | None = None, **more: Any
+) -> Path:
+    """Write the report of a network to a file; see `Network.report`."""
+    given = {name: more.pop(name) for name in Provenance._fields if name in more}
+    if expression is not None:
+        given["expression"] = expression
+    if network.provenance is not None:
+        given = network.provenance._asdict() | given
+    elif not {"expression", "method"} <= given.keys():
+        raise ValueError(
+            "this network has no record of its expression and method: give report(path, "
+            "expression, method=NAME)"
+        )
+    made = Provenance(**{"rules": Rules()} | given)  # without a record, the caps are unknown
+    check_choice("method", made.method, METHODS)
+    made = made._replace(expression=on_scale(made.expression))
+    rng = "" if made.seed is None else f", rng={made.seed}"
+    words = {"source": SOURCE, "command": f"infer(expression, {made.method!r}{rng})"}
+    page = render(network, made, **words | more)
+    write_whole(path, lambda part: part.write_text(page, encoding="utf-8"))
+    return path

@@ -14,8 +14,7 @@ from grn_tvcs import Expression, Network, Rules, SteadyStates, infer, score
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
-from grn_tvcs.report.of_network import write_report
-from grn_tvcs.report.report import MAX_DRAWN, render
+from grn_tvcs.report.report import MAX_DRAWN, render, write_report
 from tests.makers.pages import Page
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
