@@ -29,6 +29,7 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
+from tvcs_core.arguments import names_of
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
@@ -67,6 +68,7 @@ def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None 
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
+    genes = None if genes is None else names_of("genes", genes)
     edges = open_scored_edges(source, genes or ())
     named, is_ours = edges.names(), edges.is_shielded
     genes = named if genes is None else genes
@@ -173,6 +175,7 @@ def reference_in(
     identifiers: Identifiers = NO_IDENTIFIERS,
 ) -> Reference:
     """Read a reference as `read_reference` does, and count the rows that were left out."""
+    genes = names_of("genes", genes)
     edges = _open_reference(source, genes)
     cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
     if edges.is_wide:

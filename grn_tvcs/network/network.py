@@ -81,6 +81,8 @@ class Network:
     ) -> Network:
         """Make a network of arrays over all genes, ``[regulator, target]``, which are copied.
 
+        A DataFrame is put in the order of the genes by its names.
+
         Parameters
         ----------
         genes
@@ -122,7 +124,7 @@ class Network:
             "own": own, "evidence": evidence, "confidence": confidence,
             "false_discovery": false_discovery, "undirected": undirected,
         }  # fmt: skip
-        return cls(names, square(len(names), given), verdict, tuple(notes))
+        return cls(names, square(names, given), verdict, tuple(notes))
 
     def __post_init__(self) -> None:
         genes, pairs = self.genes, self.pairs

@@ -74,7 +74,9 @@ def _is_sif(table: Table) -> bool:
 def _is_matrix(table: Table) -> bool:
     """Whether names stand above and at the left, and numbers everywhere else."""
     header = table.rows[0]
-    if len(header) < 3 or len(table.rows) < 2 or header[0] or any(map(is_number, header[1:])):
+    if len(header) < 3 or len(table.rows) < 2 or any(map(is_number, header[1:])):
+        return False
+    if header[0] and set(header[1:]).isdisjoint(row[0] for row in table.rows[1:]):
         return False
     return all(
         len(row) == len(header) and not is_number(row[0]) and all(map(is_number, row[1:]))

@@ -196,9 +196,10 @@ def test_networks_of_others_keep_score_and_sign(text, scores, signs, tmp_path):
 
 
 def test_a_matrix_is_refused_with_the_remedy(tmp_path):
-    (tmp_path / "m.csv").write_text('"","A","B","C"\n"A",0,.4,0\n"B",0,0,.1\n"C",.3,0,0\n')
-    with pytest.raises(DataError, match=r"is a matrix of genes x genes.*m\.stack\(\)"):
-        read_network(tmp_path / "m.csv", GENES)
+    for corner in ("gene", ""):
+        (tmp_path / "m.csv").write_text(f"{corner},A,B,C\nA,0,.4,0\nB,0,0,.1\nC,.3,0,0\n")
+        with pytest.raises(DataError, match=r"is a matrix of genes x genes.*m\.stack\(\)"):
+            read_network(tmp_path / "m.csv", GENES)
     matrix = pd.read_csv(tmp_path / "m.csv", index_col=0)
     for name, turned in (("rows", matrix), ("columns", matrix.T)):
         turned.stack().to_csv(tmp_path / f"{name}.csv", header=False)
