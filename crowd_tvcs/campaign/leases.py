@@ -20,7 +20,6 @@ from crowd_tvcs.campaign.tasks import (
     counted,
     is_needed,
     is_reserved,
-    settle,
     settle_each,
     settled,
 )
@@ -180,8 +179,8 @@ def judge(
 def take_again(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> None:
     """Return its slot to a pair whose slot had lapsed."""
     later(connection, queries.RENEW.with_(of_task=row.id, who=who.id, until=0.0))
-    missing = settle(connection, settings, row)
-    later(connection, queries.ONE_SLOT_MORE.with_(who=who.id))
+    missing = settle_each(connection, settings, [row.id])
+    later(connection, queries.MORE_SLOTS.with_(who=who.id, more=1))
     count(connection, slots=1, committed=who.cost, missing=missing)
 
 
@@ -193,13 +192,6 @@ def write_answers(connection: Connection, settings: Settings, answers: Sequence[
     for i, more in sorted(Counter(one.worker for one in answers).items()):
         later(connection, queries.MORE_ANSWERS.with_(who=i, more=more))
     count(connection, answers=len(answers))
-
-
-def release(connection: Connection, settings: Settings, number: int) -> int:
-    """Release the unanswered pairs of a round; return their number."""
-    lapsed = queries.RELEASE(connection, number=number)
-    free(connection, settings, lapsed)
-    return len(lapsed)
 
 
 def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:

@@ -235,6 +235,6 @@ def _take(
             uncertainty=uncertainty,
             **openness(settings, chosen, slots, chosen.confidence),
         ),
-        queries.ONE_SLOT_MORE.with_(who=who.id),
+        queries.MORE_SLOTS.with_(who=who.id, more=1),
         counted(slots=1, committed=who.cost, missing=missing_more(chosen, slots)),
     )

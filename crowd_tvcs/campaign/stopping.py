@@ -12,8 +12,9 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
 from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
-from crowd_tvcs.campaign.entries import MILLION, WAITING, WORTH, TaskStatus
+from crowd_tvcs.campaign.entries import WAITING, WORTH, TaskStatus
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.stored_model import interval_around
@@ -60,7 +61,7 @@ def task_statuses(
                 )
         gain, is_worth = np.zeros(len(state.tasks)), np.ones(len(state.tasks), dtype=bool)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
-    labels = _labels_of(state) if voted is None else voted.of_task
+    labels = labels_of(state) if voted is None else voted.of_task
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
@@ -88,7 +89,7 @@ def task_statuses(
     return rows
 
 
-def _labels_of(state: State) -> dict[str, tuple[str, float | None]]:
+def labels_of(state: State) -> dict[str, tuple[str, float | None]]:
     """Return label and confidence of each task that has a label."""
     chances, names = state.posterior, state.classes
     best = chances.argmax(axis=1)

@@ -7,11 +7,11 @@ from typing import Any, Unpack
 
 from sqlalchemy import select
 
-from crowd_tvcs.campaign.change.changes import Changes, limits_of
+from crowd_tvcs.campaign.change.changes import Changes, checked_changes
 from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
-from crowd_tvcs.campaign.entries import TaskStatus, check_text
-from crowd_tvcs.campaign.settings import check_range, moment_of
+from crowd_tvcs.campaign.entries import TaskStatus
+from crowd_tvcs.campaign.settings import check_range, check_text, moment_of
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_type, items_of
@@ -167,10 +167,9 @@ class Changeable:
         """
         from crowd_tvcs.campaign.change.apply import apply_changes
 
-        limits = limits_of(wanted)
-        moment = moment_of(now)
+        checked, moment = checked_changes(wanted), moment_of(now)
         with self.store.write() as (connection, settings, _):
-            notes = apply_changes(connection, settings, wanted, limits, moment)
+            notes = apply_changes(connection, settings, checked, moment)
             for task, detail in notes:
                 write_audit(connection, OPERATOR, "change", task, detail, now=moment)
         return [detail if task is None else f"task {task!r}, {detail}" for task, detail in notes]

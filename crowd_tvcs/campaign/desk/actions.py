@@ -16,7 +16,7 @@ from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import run_together
 from crowd_tvcs.campaign.stored_model import taken_back
-from crowd_tvcs.campaign.tasks import count, settle
+from crowd_tvcs.campaign.tasks import count, settle_each
 from tvcs_core.files.display import plural
 
 OPERATOR = "operator"
@@ -127,7 +127,7 @@ def undo(
         queries.MOVE_UP.with_(place=last.place),
         queries.MORE_ANSWERS.with_(who=who.id, more=-1),
     )
-    settle(connection, settings, queries.TASK.only(connection, of_task=last.task_id))
+    settle_each(connection, settings, [last.task_id])
     count(connection, answers=-1)
     model = taken_back(settings.dependence, last.place, settings.answers)
     if model != settings.dependence:

@@ -8,10 +8,9 @@ from contextlib import suppress
 from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.desk import actions
 from crowd_tvcs.campaign.desk.actions import OPERATOR, shown_label, write_audit
-from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
 from crowd_tvcs.campaign.offers import NextTask
-from crowd_tvcs.campaign.settings import count_of, moment_of
+from crowd_tvcs.campaign.settings import check_text, count_of, moment_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, case, func, insert, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.leases import no_budget
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.queries import count_where
 from crowd_tvcs.campaign.store.rows import Settings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, items_of_pair, kind_of
-from crowd_tvcs.campaign.entries import AnswerRecord, check_name
+from crowd_tvcs.campaign.entries import AnswerRecord
 from crowd_tvcs.campaign.estimates import estimate
 from crowd_tvcs.campaign.leases import (
     KNOWN,
@@ -19,6 +19,8 @@ from crowd_tvcs.campaign.leases import (
     take_again,
     write_answers,
 )
+from crowd_tvcs.campaign.settings import check_name
+from crowd_tvcs.campaign.store.bulk import insert_rows
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTINGS, TASK_CALLED, TASKS, WORKER, WORKERS
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow, WorkerRow
@@ -53,9 +55,7 @@ def add_gold(
             before = kind.show(known[name], name)
             raise ValueError(f"the gold label of {name!r} was {before!r} before")
     connection.execute(delete(gold))
-    if known:
-        rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
-        connection.execute(insert(gold), rows)
+    insert_rows(connection, gold, [{"task": n, "label": k} for n, k in sorted(known.items())])
     wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
     for line in lines:
         if line.task in wanted:
@@ -87,8 +87,7 @@ def add_gold_answers(
                 f"{kind.show(before[key], line.task)!r} before, now "
                 f"{kind.show(label, line.task)!r}"
             )
-    if new:
-        connection.execute(insert(gold_answer), new)
+    insert_rows(connection, gold_answer, new)
     return len(new), len(lines) - len(new)
 
 

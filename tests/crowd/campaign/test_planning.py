@@ -8,12 +8,14 @@ import pytest
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import RejectedError, Task, Worker, rounds
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.entries import Round
 from crowd_tvcs.campaign.offers import _is_for_gold
-from crowd_tvcs.campaign.planning.proposal import Proposal, RoundRequest, worth_their_price
+from crowd_tvcs.campaign.planning.proposal import RoundRequest, worth_their_price
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.methods import METHODS, assign
+from tests.makers.commands import crowd_tvcs
 
 WORKERS = [
     Worker("ann", max_tasks=3, cost=0.5, team="x"), Worker("bob", cost=0.25, team="x"),
@@ -201,17 +203,16 @@ def test_a_plan_starts_from_what_is_known(begin):
     assert not plan_of(begin().state(), None).common_error
 
 
-def proposal(chosen):
-    return Proposal(np.argwhere(chosen), "fast", "why", 0.75, 0.875, 0, 0.0)
+def planned(*pairs):
+    return Round(0, list(pairs), "fast", "why", 0.75, 0.875, 0)
 
 
 def test_what_is_issued_is_written_down(campaign):
     state = campaign.state()
-    chosen = np.zeros((3, 3), dtype=bool)
-    chosen[0, 2] = chosen[2, 0] = chosen[2, 1] = True
+    pairs = [("ann", "t3"), ("cy", "t1"), ("cy", "t2")]
     with campaign.store.write() as (connection, settings, _):
-        assert rounds.issue(connection, state, settings, proposal(chosen)) == 1
-    assert campaign.pending_pairs() == [("ann", "t3", 1), ("cy", "t1", 1), ("cy", "t2", 1)]
+        assert rounds.issue(connection, state, settings, planned(*pairs)).number == 1
+    assert campaign.pending_pairs() == [(*pair, 1) for pair in pairs]
     with pytest.raises(ValueError, match="there are rounds 1 to 1, found 2"):
         campaign.pending_pairs(2)
     after = campaign.state()
@@ -228,14 +229,21 @@ def test_what_is_issued_is_written_down(campaign):
     assert (freed.settings.slots, freed.settings.missing) == (2, 1)
     assert freed.settings.committed == 750_000
     with campaign.store.write() as (connection, settings, _):
-        chosen[0, 2] = False
-        assert rounds.issue(connection, freed, settings, proposal(chosen)) == 2
-    assert campaign.pending_pairs() == [("cy", "t1", 2), ("cy", "t2", 2)]
+        assert rounds.issue(connection, freed, settings, planned(*pairs[1:])).number == 2
+    assert campaign.pending_pairs() == [(*pair, 2) for pair in pairs[1:]]
     assert campaign.pending_pairs(2) == campaign.pending_pairs()
-    with campaign.store.write() as (connection, settings, _):
-        nothing = proposal(np.zeros((3, 3), dtype=bool))
-        assert rounds.issue(connection, campaign.state(), settings, nothing) == 3
-    assert campaign.state().rounds[2].pairs == 0
+
+
+def test_a_plan_of_nothing_issues_no_round(begin):
+    campaign = begin(budget=0)
+    before = campaign.state().settings
+    found = campaign.plan()
+    assert (found.number, found.pairs) == (0, [])
+    assert campaign.state().settings == before
+    done = crowd_tvcs("campaign", "replan", campaign.store.place)
+    assert (done.exit_code, done.stdout) == (0, "worker,task\n")
+    assert done.stderr.startswith("no label is worth asking now (")
+    assert campaign.state().rounds == []
 
 
 def worth(begin, min_gain, **options):

@@ -267,12 +267,11 @@ def test_who_comes_later_settles_what_one_who_was_killed_left(left, meanwhile):
     hold_to_the_history(left)
 
 
-def test_the_labels_of_the_shell_are_those_of_the_model_that_is_there(left):
+def test_the_table_of_labels_is_that_of_the_model_that_is_there(left):
     """Also where tasks are not settled by it yet, as `status` shows them."""
-    shown = tables.labels(left.store, anew=True).rows
+    shown = tables.labels(left.store).rows
     found = left.review_tasks()
     assert [row[2] for row in shown] == [one.confidence or "" for one in found]
-    assert shown != tables.labels(left.store).rows
 
 
 def test_a_desk_settles_what_one_who_was_killed_left(left, meanwhile):

@@ -5,7 +5,7 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker
-from crowd_tvcs.campaign.entries import MAX_NAME_BYTES
+from crowd_tvcs.campaign.settings import MAX_NAME_BYTES
 
 PRINTED = "".join(map(chr, np.random.default_rng(0).integers(33, 127, 2 * MAX_NAME_BYTES).tolist()))
 LONG = PRINTED[:MAX_NAME_BYTES]  # that no database could make shorter
