@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
@@ -24,6 +24,8 @@ from crowd_tvcs.campaign.tasks import (
     settled,
 )
 from tvcs_core.files.display import plural
+
+Row = TypeVar("Row")
 
 ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
 
@@ -108,7 +110,8 @@ def submit(
     """
     name, task_name, label = answer
     kind = kind_of(settings)
-    who, row, pairs = the_worker(found[0], name), the_task(found[1], task_name), found[2]
+    who, row = the_one("worker", found[0], name), the_one("task", found[1], task_name)
+    pairs = found[2]
     code = read_label(kind, label, task_name, name)
     label = kind.show(code, task_name)
     slot = next((p for p in pairs if p.worker_id == who.id), None)
@@ -194,24 +197,17 @@ def write_answers(connection: Connection, settings: Settings, answers: Sequence[
     count(connection, answers=len(answers))
 
 
-def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
-    """Return the worker that was found."""
+def the_one(kind: str, found: Sequence[Row], name: str) -> Row:
+    """Return the worker or the task that was found."""
     if not found:
-        raise unknown("worker", name)
-    return found[0]
-
-
-def the_task(found: Sequence[TaskRow], name: str) -> TaskRow:
-    """Return the task that was found."""
-    if not found:
-        raise unknown("task", name)
+        raise unknown(kind, name)
     return found[0]
 
 
 def ordinary_task(connection: Connection, name: str) -> TaskRow:
     """Return a task of the operator by its name; the gold that `next` mixes in is none."""
     found = queries.TASK_CALLED(connection, called=name)
-    return the_task([row for row in found if row.closed != GOLD], name)
+    return the_one("task", [row for row in found if row.closed != GOLD], name)
 
 
 def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
-from crowd_tvcs.campaign.leases import free, no_room, the_worker
+from crowd_tvcs.campaign.leases import free, no_room, the_one
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
@@ -94,7 +94,7 @@ def offer(
         free(connection, settings, lapsed)
         again = before_offer(name, now, bool(settings.per_pair))[1:]
         (settings,), workers, best = run_together(connection, queries.SETTINGS.with_(), *again)
-    who = the_worker(workers, name)
+    who = the_one("worker", workers, name)
     expires = now + settings.lease_seconds
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))

@@ -117,6 +117,11 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
     ("options", "message"),
     [
         ({"workers": []}, "a campaign needs workers and tasks"),
+        ({"workers": ["ann", "ann"]}, "every worker must be there once, found 'ann' twice"),
+        ({"tasks": ["t1", "t1"]}, "every task must be there once, found 't1' twice"),
+        ({"tasks": [Task("t1", min_workers=4)], "budget": 3}, "ask for 4 labels, the budget has 3"),
+        ({"gold": {"g": "x"}}, "gold label of 'g' must be one of .* found 'x'"),
+        ({"money": 5}, "money needs the cost of a label of every worker, found none for 'ann'"),
         ({"gold_answers": [("g1", "ann", "1")]}, "gold answers need the gold labels"),
         ({"qualities": None}, "needs qualities, or gold labels that show who is good"),
         ({"workers": [""]}, "name of a worker must not be empty"),

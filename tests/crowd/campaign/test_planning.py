@@ -154,36 +154,18 @@ def test_without_limits_a_round_has_none(begin):
 def test_gold_among_the_tasks_is_paid_for_and_counts_for_its_workers(begin):
     campaign = begin(
         workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
-        gold={"g1": "1"}, prior=0.5, money=2.0, model="independent",
-    )  # fmt: skip
-    mix_in(campaign.store, {}, ())
-    campaign.gold_share = 1.0
-    assert campaign.next("ann").task == "g1"
-    plan = plan_of(campaign.state(), None)
-    assert plan.max_tasks_per_worker.tolist() == [1]
-    assert plan.money == pytest.approx(1.5)
-
-
-def test_gold_whose_lease_is_over_counts_for_nothing(begin):
-    campaign = begin(
-        workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
         gold={"g1": "1"}, prior=0.5, money=2.0, model="independent", lease_seconds=60,
     )  # fmt: skip
     mix_in(campaign.store, {}, ())
     campaign.gold_share = 1.0
     assert campaign.next("ann", now=0.0).task == "g1"
     campaign.pause()
-    assert campaign.next("ann", now=100.0).task is None
-    plan = plan_of(campaign.state(), None)
-    assert plan.max_tasks_per_worker.tolist() == [2]
-    assert plan.money == pytest.approx(2.0)
-
-
-def test_a_pair_that_is_not_listed_is_in_no_round(begin):
-    quality = Quality([[0.9, 0.6]], ["ann"], ["t1", "t2"], [[True, False]])
-    campaign = begin(workers=["ann"], tasks=["t1", "t2"], qualities=quality, model="independent")
-    assert plan_of(campaign.state(), None).quality.allowed.tolist() == [[True, False]]
-    assert campaign.plan().pairs == [("ann", "t1")]
+    # Also of gold whose lease is over: then it counts for nothing.
+    for now, tasks, money in ((1.0, 1, 1.5), (100.0, 2, 2.0)):
+        campaign.next("ann", now=now)
+        plan = plan_of(campaign.state(), None)
+        assert plan.max_tasks_per_worker.tolist() == [tasks]
+        assert plan.money == pytest.approx(money)
 
 
 def test_a_round_takes_a_quick_method_only_where_it_is_asked_to(begin):

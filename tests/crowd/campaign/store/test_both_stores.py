@@ -324,28 +324,6 @@ def test_a_database_that_was_away_costs_one_call(database):
             assert campaign.next("ann").task == task
 
 
-def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
-    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
-    with three(database) as campaign:
-        task = campaign.next("ann").task
-        with speed.psycopg_of(database) as other, other.transaction():
-            other.execute("SELECT FROM campaign FOR UPDATE")
-            for call in (("next", "bob"), ("submit", "ann", task, "1")):
-                with pytest.raises(StoreError, match=r"locked by another program .* nothing was"):
-                    getattr(campaign, call[0])(*call[1:])
-        assert campaign.submit("ann", task, "1").reason == "accepted"
-
-
-def test_a_backend_that_is_killed_is_reported_and_replaced(database):
-    with three(database) as campaign:
-        task = campaign.next("ann").task
-        with speed.psycopg_of(database) as other:
-            end_all_others(other)
-        with pytest.raises(StoreError, match="nothing was changed"):
-            campaign.submit("ann", task, "1")
-        assert campaign.submit("ann", task, "1").reason == "accepted"
-
-
 @pytest.mark.parametrize("and_next", [False, True])
 def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
     monkeypatch.setattr(store, "VACUUM_EVERY", 2)

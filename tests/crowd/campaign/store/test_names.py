@@ -14,6 +14,8 @@ REFUSED = {
     "half\ud800": "be text, found half of a character in 'half",
     PRINTED: f"have at most {MAX_NAME_BYTES} bytes",
     "\U0001f600" * (MAX_NAME_BYTES // 4 + 1): f"have at most {MAX_NAME_BYTES} bytes",
+    "None": "be (a name|the name of a task), found 'None', which is",
+    "1.23457E+17": r"be (a name|the name of a task), found '1.23457E\+17', which is",
 }
 OF_GOLD = {"qualities": None, "gold": {"g": "1", "h": "0"}}
 ANSWERS = [("g", "ann", "1"), ("h", "ann", "0")]
@@ -37,7 +39,7 @@ def campaigns_of(name):
         "name of a task": lambda: {"tasks": [name]},
         "task of gold": lambda: {"gold": {name: "1"}},
         "worker of an answer": lambda: OF_GOLD | {"gold_answers": [*ANSWERS, ("g", name, "1")]},
-        "kind of a task|name of a kind": lambda: {
+        r"kind of a task|name of a kind|tasks\[0\]": lambda: {
             "qualities": None,
             "kinds": Quality([[0.9]], ["ann"], [name]),
             "tasks": [Task("t1", kind=name)],
@@ -51,6 +53,9 @@ def test_a_name_that_not_every_database_takes_is_refused(place, name):
         with pytest.raises(ValueError, match=f"^({what}) must {REFUSED[name]}"):
             created(place, **options())
     with created(place) as campaign:
+        for added in ({"workers": [name]}, {"tasks": [name]}):
+            with pytest.raises(ValueError, match=f"must {REFUSED[name]}"):
+                campaign.add(**added)
         for call in (campaign.next, campaign.block, lambda who: campaign.submit("ann", who, "1")):
             with pytest.raises(ValueError, match=r"^(worker|task) must|^there is no"):
                 call(name)
