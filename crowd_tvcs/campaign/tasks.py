@@ -15,7 +15,6 @@ from crowd_tvcs.belief.gain import gain_per_label_of_task
 from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
-from crowd_tvcs.campaign.store.bulk import update_rows
 from crowd_tvcs.campaign.store.queries import (
     COUNT,
     COUNTERS,
@@ -27,7 +26,7 @@ from crowd_tvcs.campaign.store.queries import (
     TASKS,
 )
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED, task
+from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
@@ -231,10 +230,3 @@ def settle_all(connection: Connection) -> None:
     settings = SETTINGS.only(connection)
     for row in TASKS(connection):
         _settle(connection, settings, row, PAIRS(connection, of_task=row.id))
-
-
-def set_closed(connection: Connection, names: Sequence[str], closed: int) -> None:
-    """Close tasks, or open them again."""
-    if names:
-        update_rows(connection, task, "name", [{"name": one, "closed": closed} for one in names])
-        settle_all(connection)

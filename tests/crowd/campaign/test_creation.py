@@ -10,12 +10,11 @@ from crowd_tvcs.campaign.entries import AnswerRecord, check_different
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import check_range, classes_of, count_of, prior_of_classes
 from crowd_tvcs.campaign.store.schema import UNLIMITED
+from tests.makers.campaigns import rows_of
 
 
 def rows(campaign, table, names):
-    with campaign.store.read() as (connection, _):
-        found = connection.exec_driver_sql(f"SELECT {names} FROM {table} ORDER BY id")
-        return [tuple(row) for row in found]
+    return rows_of(campaign, f"SELECT {names} FROM {table} ORDER BY id")
 
 
 def settings_of(campaign):

@@ -15,6 +15,7 @@ from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.methods import METHODS, assign
+from tests.makers.campaigns import rows_of
 from tests.makers.commands import crowd_tvcs
 
 WORKERS = [
@@ -282,13 +283,12 @@ def test_omissions_are_counted_and_reported(begin):
     for wrong in ({"labels": -1}, {"min_gain": 1.01}, {"min_gain": -0.01}):
         with pytest.raises(ValueError, match=r"must be (an integer|from 0 to 1)"):
             campaign.plan(**wrong)
-    with campaign.store.read() as (connection, _):
-        noted = connection.exec_driver_sql("SELECT who, what, task, detail FROM audit").fetchall()
-    assert [tuple(row) for row in noted] == [("operator", "plan", None, "round 1: 2 labels")]
+    query = "SELECT who, what, task, detail FROM audit"
+    noted = [("operator", "plan", None, "round 1: 2 labels")]
+    assert rows_of(campaign, query) == noted
     campaign.release(1)
-    with campaign.store.read() as (connection, _):
-        noted = connection.exec_driver_sql("SELECT what, detail FROM audit").fetchall()
-    assert tuple(noted[1]) == ("release", "round 1: 2 labels")
+    noted.append(("operator", "release", None, "round 1: 2 labels"))
+    assert rows_of(campaign, query) == noted
     for number in (0, 2):
         with pytest.raises(ValueError, match=f"there are rounds 1 to 1, found {number}$"):
             campaign.release(number)

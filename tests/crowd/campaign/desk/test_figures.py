@@ -11,6 +11,7 @@ from crowd_tvcs.campaign.desk.access import Links, hashed
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
+from tests.makers.campaigns import rows_of
 from tvcs_core import DataError
 
 WORKERS = [
@@ -253,13 +254,10 @@ def test_links_are_made_known_and_revoked(desk):
     for change in (links.make, links.revoke):
         with pytest.raises(RejectedError, match="there is no worker 'zoe' in this campaign"):
             change(["zoe"], now=6.0)
-    with desk.store.read() as (connection, _):
-        kept = connection.exec_driver_sql("SELECT worker_id, token_hash, made, revoked FROM access")
-        first = tuple(kept.first())
-        noted = connection.exec_driver_sql("SELECT at, who, what, detail FROM audit").fetchall()
+    first = rows_of(desk, "SELECT worker_id, token_hash, made, revoked FROM access")[0]
     assert first == (1, hashlib.sha256(made["ann"].encode()).hexdigest(), 1.0, 3.0)
     assert hashed("x") == hashlib.sha256(b"x").hexdigest()
-    assert [tuple(row) for row in noted] == [
+    assert rows_of(desk, "SELECT at, who, what, detail FROM audit") == [
         (1.0, "operator", "links", "3 made"), (2.0, "operator", "links", "1 made"),
         (3.0, "operator", "revoke", "ann"), (4.0, "operator", "revoke", "ann"),
         (4.0, "operator", "revoke", "bob"), (5.0, "operator", "links", "0 made"),

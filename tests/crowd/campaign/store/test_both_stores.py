@@ -16,6 +16,7 @@ from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worke
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
+from tests.makers.campaigns import tables
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -135,21 +136,6 @@ def outcome(campaign, held, method, given, clock):
         return getattr(campaign, method)(*given, now=clock)
     except (RejectedError, ValueError) as error:
         return str(error)
-
-
-def tables(campaign):
-    """All that is kept, but how often it was changed, and the times of the audit."""
-    with campaign.store.read() as (connection, _):
-        found = {}
-        for table in schema.metadata.sorted_tables:
-            rows = connection.execute(table.select()).mappings().all()
-            found[table.name] = sorted(
-                [
-                    repr({k: v for k, v in row.items() if k not in ("revision", "at")})
-                    for row in rows
-                ]
-            )
-        return found
 
 
 def hold_equal(place, database, kind, seed, length=90):

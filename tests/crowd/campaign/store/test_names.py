@@ -21,12 +21,6 @@ OF_GOLD = {"qualities": None, "gold": {"g": "1", "h": "0"}}
 ANSWERS = [("g", "ann", "1"), ("h", "ann", "0")]
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def place(request, tmp_path):
-    """A place for a store, in a file or on a server."""
-    return tmp_path / "new.db" if request.param == "SQLite" else request.getfixturevalue("database")
-
-
 def created(place, **options):
     given = {"workers": ["ann"], "tasks": ["t1"], "qualities": {"ann": 0.9}} | options
     return Campaign.create(place, **given)
