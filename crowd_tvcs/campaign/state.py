@@ -143,10 +143,10 @@ class State:
         workers, tasks = self.factors.table.workers, self.factors.tasks
         return [(workers[i], tasks[j]) for i, j in pairs.tolist()]
 
-    def count(self, *states: int, by: str = "task") -> Integers:
-        """Count the pairs in some states, of every task or ``by="worker"``."""
-        number = getattr(self.pairs, by)[np.isin(self.pairs.state, states)]
-        return np.bincount(number, minlength=len(getattr(self, f"{by}s")))
+    def count(self, *states: int) -> Integers:
+        """Count the pairs of every task in some states."""
+        number = self.pairs.task[np.isin(self.pairs.state, states)]
+        return np.bincount(number, minlength=len(self.tasks))
 
     @cached_property
     def quality(self) -> Quality:

@@ -84,14 +84,14 @@ def test_the_command(begin, tmp_path, monkeypatch, capfd):
     assert rows == [("settle", "t1", "1"), ("settle", "t1", "taken back")]
 
 
-def test_labels_that_are_all_settled_are_gold_without_a_warning(begin, tmp_path):
+def test_labels_that_are_all_settled_are_gold_without_a_warning(begin, tmp_path, capfd):
     """Those of a vote are not, and have the same columns."""
     campaign, out = begin(), tmp_path / "gold.csv"
     campaign.settle("t1", "1")
     words = ["crowd-tvcs", "campaign", "export-labels", campaign.store.place, "--out", str(out)]
-    call(words)
+    assert call(words, capfd)[0] == 0
     assert read_gold(out).labels == {"t1": "1"}
     campaign.submit("ann", campaign.next("ann").task, "1")
-    call(words)
+    assert call(words, capfd)[0] == 0
     with pytest.warns(UserWarning, match="of a vote, whose labels are no gold"):
         read_gold(out)
