@@ -111,8 +111,8 @@ class Campaign(Desk, Changeable):
             The possible labels, at least two; in order, if they are the steps of a scale.
         answer_kind
             ``"class"``; ``"scale"``; ``"multilabel"``: any of the classes; or ``"pairs"``: which of
-            two items is better, or a tie, and tasks are those of `campaign.task_of_pair`. The last
-            two have neither qualities, prior, target nor `min_gain`, and need no gold.
+            two items is better, or a tie, and tasks are named ``A vs B``. The last two have neither
+            qualities, prior, target nor `min_gain`, and need no gold.
         prior
             Probability of the second of two classes before answers, or one per class. None for the
             class shares of `gold`, which must be a random sample of the tasks then (see

@@ -168,7 +168,7 @@ def _plan_of(
 
 
 def _pairs_worth_their_price(plan: Plan, found: Assignment, min_gain: float) -> Bools:
-    """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
+    """Which pairs of a plan in factors stay; see `worth_their_price`, block by block of tasks."""
     pairs, (n, m) = found.assigned, plan.quality.shape
     size, kept = max(1, CHUNK_PAIRS // n), np.zeros(found.size, dtype=bool)
     for start in range(0, m, size):
