@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crowd_tvcs.answers.answers import read_gold, sort_classes
+from crowd_tvcs.answers.answers import Gold, read_gold, sort_classes
 from crowd_tvcs.answers.class_prevalence import (
     class_counts,
     describe_prevalence,
@@ -68,34 +68,28 @@ def read_first(
     if classes is not None:
         labels_of_kind(answer_kind, classes)
     if not has_classes:
-        if quality or kinds or prior is not None:
-            raise ValueError(
-                f"{'--quality or --kinds' if quality or kinds else '--prior'} is for classes and "
-                "scales; leave it out: people show by --gold how often they are right"
-            )
+        _refuse_of_classes(quality or kinds, prior)
         kind = KINDS[answer_kind](labels_of_kind(answer_kind, classes or ()))
         return _first_of_kind(kind, gold, answers, workers, tasks, duplicates, leave_out_missing)
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     table = qualities if factors is None else factors.table
-    cleaning = {"leave_out_missing": leave_out_missing}
     named = None if classes is None else [name.strip() for name in classes]
-    known = None if gold is None else read_gold(gold, named, **cleaning)
+    known = None if gold is None else read_gold(gold, named, leave_out_missing=leave_out_missing)
     lines: list[AnswerRecord] = []
     if answers is not None:
-        lines = _some(read_lines(answers, duplicates, named, **cleaning), answers)
+        found = read_lines(answers, duplicates, named, leave_out_missing=leave_out_missing)
+        lines = _some(found, answers)
     if gold is not None and known is not None and lines and named is None:
         for warning in review_labels(gold, known, Counter(line.label for line in lines)):
             print_message(warning)
     if named is None:
-        found = {*(known.classes if known else ()), *(line.label for line in lines)}
-        named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
-    if known is not None:
-        for warning in warn_single_class(known.labels, named):
-            print_message(warning)
-        if prior is None:
-            print_message(describe_prevalence(named, class_counts(known.labels, named)))
+        named = _class_names(known, lines)
     labels = dict(known.labels) if known is not None else {}
+    for warning in warn_single_class(labels, named) if labels else ():
+        print_message(warning)
+    if known is not None and prior is None:
+        print_message(describe_prevalence(named, class_counts(labels, named)))
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,
@@ -107,6 +101,12 @@ def read_first(
         "workers": _workers(workers, table, {one.worker for one in lines}),
         "tasks": without_gold(_tasks(tasks, qualities, factors), labels, tasks),
     }
+
+
+def _class_names(known: Gold | None, lines: Sequence[AnswerRecord]) -> list[str]:
+    """Return the classes of the gold and of answers to it; 0 and 1 if there are no two."""
+    found = {line.label for line in lines}.union(() if known is None else known.classes)
+    return list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
 
 
 def _refuse_missing(
@@ -137,6 +137,15 @@ def _refuse_missing(
         raise ValueError(
             "--workers must name who is to label, as there are no --answers to gold; where people "
             "sign up by themselves, one name is enough, such as your own to try the desk"
+        )
+
+
+def _refuse_of_classes(table: Path | None, prior: str | None) -> None:
+    """Refuse tables and priors where answers are no classes."""
+    if table is not None or prior is not None:
+        raise ValueError(
+            f"{'--prior' if table is None else '--quality or --kinds'} is for classes and scales; "
+            "leave it out: people show by --gold how often they are right"
         )
 
 
