@@ -127,13 +127,6 @@ def test_one_worker_waits_for_the_fit_not_all_who_come_meanwhile(tmp_path, rng, 
         hold_to_the_history(campaign)
 
 
-def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_path, rng):
-    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
-        one_by_one(campaign, ["w5", "w4"], 19)
-        campaign.submit_and_next("w3", campaign.next("w3").task, "a")
-        hold_to_the_history(campaign)
-
-
 def test_a_model_of_gold_is_due_with_the_20th():
     text = json.dumps(Dependence(source="gold").as_json())
     assert [stored_model.is_due(text, n) for n in (0, 19, 20)] == [False, False, True]

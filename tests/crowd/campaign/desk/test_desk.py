@@ -104,18 +104,6 @@ def test_a_skipped_task_is_for_others(begin):
     assert kept == counted
 
 
-def test_a_round_leaves_out_what_was_skipped_and_who_is_blocked(begin):
-    campaign = begin()
-    for _ in TASKS:
-        assert campaign.next("ann").task is not None
-        campaign.skip("ann", campaign.next("ann").task)
-    assert campaign.next("ann").reason == "no task is left for this worker"
-    campaign.block("bob")
-    pairs = campaign.plan(method="fast").pairs
-    assert {worker for worker, _ in pairs} == {"cy"}
-    assert {one.verdict for one in campaign.review_tasks()} == {"waiting"}
-
-
 def test_nobody_skips_what_they_do_not_have(begin):
     campaign = begin()
     task = campaign.next("ann").task
