@@ -164,9 +164,8 @@ def _answers(
 ) -> list[GivenAnswer]:
     """Read the latest answers."""
     kind = kind_of(settings)
-    fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
-    query = _ANSWERS.add_columns(fast.label("fast")).where(which)
-    rows = connection.execute(answer_speed.with_texts(query).limit(LATEST)).all()
+    query = answer_speed.add_fast(connection, settings.answers, _ANSWERS.where(which))
+    rows = connection.execute(query.limit(LATEST)).all()
     return [
         GivenAnswer(
             row.task,

@@ -56,8 +56,7 @@ def answers(store: Store) -> list[list[Any]]:
     """
     with store.read(all_of_it=True) as (connection, settings):
         kind = kind_of(settings)
-        is_fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
-        query = answer_speed.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
+        query = answer_speed.add_fast(connection, settings.answers, _ANSWERS)
         rows = connection.execute(query).all()
     return [
         [
@@ -79,7 +78,7 @@ def gold_answers(store: Store) -> list[list[Any]]:
 
 
 _ANSWERS = (
-    of_pairs(task.c.name, worker.c.name, pair.c.label)
+    of_pairs(task.c.name, worker.c.name, pair.c.label, pair.c.seconds)
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )

@@ -114,7 +114,7 @@ def add_kinds(connection: Connection, settings: Settings, table: Quality) -> Non
     check_type("kinds", table, Quality)
     for name in table.tasks:
         check_name("name of a kind", name)
-    kinds.add_qualities(connection, table, lambda q: 1.0 - affinity(q, settings.n_classes))
+    kinds.add_qualities(connection, table, settings.n_classes)
     note_best(connection, settings)
 
 

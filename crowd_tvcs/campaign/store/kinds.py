@@ -7,7 +7,7 @@ finds them in the view. No other campaign has these tables, so that its store is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from sqlalchemy import (
@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import skill, task, worker
@@ -73,13 +74,10 @@ def create(connection: Connection) -> None:
     connection.execute(text(f"CREATE VIEW {skill.name} AS {_VIEW.compile(connection.engine)}"))
 
 
-def add_qualities(
-    connection: Connection, given: Quality, gain_of: Callable[[float], float]
-) -> None:
+def add_qualities(connection: Connection, given: Quality, n_classes: int) -> None:
     """Write down the qualities of workers on kinds, and kinds that are new.
 
-    Workers whom the campaign does not have are left out. `gain_of` a quality is the share of a
-    task's uncertainty that an answer takes.
+    Workers whom the campaign does not have are left out.
     """
     known = set(connection.scalars(select(kind.c.name)))
     new = [{"name": name} for name in sorted(set(given.tasks) - known)]
@@ -101,7 +99,7 @@ def add_qualities(
                     "campaign has already"
                 )
             about = {"worker_id": who, "kind_id": of_kind[called]}
-            rows.append(about | {"quality": value, "gain": gain_of(value)})
+            rows.append(about | {"quality": value, "gain": 1.0 - affinity(value, n_classes)})
         insert_rows(connection, kind_skill, rows)
 
 
