@@ -25,10 +25,10 @@ from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, 
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
 from crowd_tvcs.campaign.store.server_lock import ServerLock
 from crowd_tvcs.serve import api, operator, worker
+from crowd_tvcs.serve.address import LOOPBACK
 from crowd_tvcs.serve.control.door import NotLoggedInError
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
-    LOOPBACK,
     BodyLimitMiddleware,
     HeadersMiddleware,
     HostMiddleware,

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
+from crowd_tvcs.serve.address import ListenAddress
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
@@ -54,15 +55,9 @@ Names = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
-    """The options of ``crowd-tvcs serve``."""
+class DeskOptions:
+    """Content of the pages, gold among the tasks, and operators, as `serve` takes them."""
 
-    sign_up: SignUpOptions
-
-    store: Annotated[
-        str | None,
-        typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
-    ] = None
     content: Annotated[
         Path | None,
         file_option(
@@ -103,8 +98,6 @@ class ServeOptions:
     gold_feedback: Annotated[
         bool, Help("Show the right label after each answer to the tasks of --gold-first.")
     ] = False
-    host: Annotated[str, Help("Address to listen on.", "ADDRESS")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
         Path | None,
         file_option("File whose first line is the password. Default: a new one is printed."),
@@ -116,9 +109,34 @@ class ServeOptions:
             "and pay. In place of --operator-password-file."
         ),
     ] = None
-    behind_proxy: Annotated[
-        bool, Help("A proxy provides https for the server; see docs/serve.md.")
-    ] = False
+
+    def __post_init__(self) -> None:
+        if self.media is not None and not self.media.is_dir():
+            raise ValueError(f"--media must be a folder, found {self.media}")
+        if self.gold_share is not None and not 0.0 < self.gold_share <= MOST_GOLD:
+            raise ValueError(
+                f"--gold-share must be above 0 and at most {MOST_GOLD}, found {self.gold_share}"
+            )
+        if self.gold_feedback and not self.gold_first:
+            raise ValueError(
+                "--gold-feedback needs --gold-first N, the tasks that it is shown after"
+            )
+        if self.operators is not None and self.operator_password_file is not None:
+            raise ValueError("give --operators or --operator-password-file, not both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``crowd-tvcs serve``."""
+
+    sign_up: SignUpOptions
+
+    store: Annotated[
+        str | None,
+        typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+    ] = None
+    desk: DeskOptions
+    address: ListenAddress
     user_header: Annotated[
         str | None,
         name_option(
@@ -133,13 +151,6 @@ class ServeOptions:
             "ADDRESS",
         ),
     ] = None
-    trust_network: Annotated[bool, Help("Allow unencrypted links and password on --host.")] = False
-    public_url: Annotated[
-        str | None, Help("URL of the server for browsers. Default: --host and --port.", "URL")
-    ] = None
-    root_path: Annotated[
-        str, Help("Path prefix of the server for browsers, such as /label behind a proxy.", "PATH")
-    ] = ""
     demo: Annotated[bool, Help("Create a small campaign and print three links to try.")] = False
 
 
@@ -149,30 +160,11 @@ class ServeOptions:
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _check_extra()
-    from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.sign_in import UserHeader
-    from crowd_tvcs.serve.start import ListenAddress, serve
+    from crowd_tvcs.serve.start import serve
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    place = ListenAddress(
-        given.host,
-        given.port,
-        given.behind_proxy,
-        given.trust_network,
-        given.public_url,
-        prefix_of(given.root_path),
-    )
-    if given.media is not None and not given.media.is_dir():
-        raise ValueError(f"--media must be a folder, found {given.media}")
-    if given.gold_share is not None and not 0.0 < given.gold_share <= MOST_GOLD:
-        raise ValueError(
-            f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
-        )
-    if given.gold_feedback and not given.gold_first:
-        raise ValueError("--gold-feedback needs --gold-first N, the tasks that it is shown after")
-    if given.operators is not None and given.operator_password_file is not None:
-        raise ValueError("give --operators or --operator-password-file, not both")
     sign_up = sign_up_of(given.sign_up)
     user_header = None
     if given.user_header is not None:
@@ -181,22 +173,7 @@ def start(given: ServeOptions) -> None:
             raise ValueError("give --user-header or --sign-up, not both: people come in one way")
     elif given.proxy_address:
         raise ValueError("--proxy-address needs --user-header, the header that the proxy writes")
-    serve(
-        given.store,
-        place,
-        content=given.content,
-        media=given.media,
-        instructions=given.instructions,
-        password_file=given.operator_password_file,
-        operators=given.operators,
-        gold=given.gold,
-        gold_share=given.gold_share,
-        gold_first=given.gold_first,
-        gold_feedback=given.gold_feedback,
-        sign_up=sign_up,
-        user_header=user_header,
-        language=given.language,
-    )
+    serve(given.store, given.address, **vars(given.desk), sign_up=sign_up, user_header=user_header)
 
 
 @app.command()

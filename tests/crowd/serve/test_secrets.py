@@ -187,7 +187,7 @@ def test_the_thread_that_learns_goes_on_after_any_error(served, monkeypatch, cap
 
 
 def test_what_goes_by_https_says_so_for_a_year(served):
-    from crowd_tvcs.serve.start import ListenAddress
+    from crowd_tvcs.serve.address import ListenAddress
 
     served.public_url = "https://label.example.org"
     place = ListenAddress(port=0, behind_proxy=True, public_url=served.public_url)

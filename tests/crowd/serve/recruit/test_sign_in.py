@@ -10,10 +10,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from crowd_tvcs.campaign.store.schema import audit
+from crowd_tvcs.serve.address import ListenAddress
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.sign_in import UserHeader
-from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, listening
 from tests.crowd.serve.turn.files import png
 from tests.makers.commands import crowd_tvcs

@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import api, operator, start, worker
+from crowd_tvcs.serve.address import OWN, prefix_of
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
-from crowd_tvcs.serve.prefix import OWN, prefix_of
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
 from tests.makers.commands import crowd_tvcs
