@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from crowd_tvcs.answers.values import parse_money, parse_share
+from crowd_tvcs.answers.values import of_no_currency, parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
@@ -19,10 +19,20 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
 
+Number = TypeVar("Number", bound=float)
+
 
 def money(text: object) -> float:
     """Read the amount of an option: ``0.05``, ``$0.05``."""
     return _parsed(parse_money, text)
+
+
+def unit_money(text: object) -> float:
+    """Read the amount of an option in the unit of the costs of a campaign, without a currency."""
+    amount = _parsed(parse_money, text)
+    if amount.currency:
+        raise typer.BadParameter(of_no_currency(str(text), amount.currency))
+    return amount
 
 
 def share(text: object) -> float:
@@ -35,7 +45,7 @@ def share_option(about: str) -> Any:
     return typer.Option(parser=share, metavar="P", help=about)
 
 
-def _parsed(parse: Callable[[str], float], text: object) -> float:
+def _parsed(parse: Callable[[str], Number], text: object) -> Number:
     try:
         return parse(str(text))  # typer gives defaults too
     except ValueError as error:

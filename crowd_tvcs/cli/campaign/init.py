@@ -9,21 +9,14 @@ import typer
 
 from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import (
-    Duplicates,
     ErrorModel,
-    LeaveOut,
     class_names,
     money,
     share_option,
 )
 from crowd_tvcs.cli.campaign.options import (
-    AnswersFile,
-    GoldFile,
-    KindsFile,
-    QualityFile,
+    CampaignTables,
     StoreName,
-    TasksFile,
-    WorkersFile,
     print_model,
     stored,
 )
@@ -43,20 +36,6 @@ HOW_PLANNED = {
     "multilabel": _FEWEST,
     "pairs": f"{_FEWEST}; campaign plan chooses the pairs of most information, which come first",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstTables:
-    """The input tables of a new campaign."""
-
-    quality: QualityFile = None
-    kinds: KindsFile = None
-    gold: GoldFile = None
-    answers: AnswersFile = None
-    workers: WorkersFile = None
-    tasks: TasksFile = None
-    duplicates: Duplicates = None
-    leave_out_missing: LeaveOut = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +62,7 @@ class InitOptions:
     """The options of ``crowd-tvcs campaign init``."""
 
     store: StoreName
-    tables: FirstTables
+    tables: CampaignTables
     caps: CampaignCaps
     classes: Annotated[
         str | None, Help("The labels. Default: those of the gold, or 0,1.", "A,B,...")

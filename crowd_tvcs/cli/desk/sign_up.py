@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import money
+from crowd_tvcs.cli.answers import unit_money
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import file_option, name_option
 
@@ -54,7 +54,7 @@ class SignUpOptions:
     ] = None
     label_cost: Annotated[
         float | None,
-        typer.Option(parser=money, metavar="X", help="Cost of a label by people who sign up."),
+        typer.Option(parser=unit_money, metavar="X", help="Cost of a label by people who sign up."),
     ] = None
 
 
