@@ -33,7 +33,7 @@ COMMANDS = {
     "submit": actions.submit,
     "skip": actions.skip,
     "undo": actions.undo,
-    "release": actions.release,
+    "release": rounds.release,
     "reopen": actions.reopen,
     "pause": actions.pause,
     "resume": actions.resume,

@@ -57,16 +57,6 @@ def submit(
 
 
 @stored
-def release(
-    store: StoreName,
-    number: Annotated[int, typer.Option("--round", metavar="N", help="Number of the round.")],
-) -> None:
-    """Release the unanswered pairs of a round, so that a replan can use their slots."""
-    with open_campaign(store) as campaign:
-        print_message(f"{plural(campaign.release(number), 'pair')} of round {number} released")
-
-
-@stored
 def reopen(store: StoreName) -> None:
     """Reopen the tasks that review --close has closed."""
     with open_campaign(store) as campaign:
