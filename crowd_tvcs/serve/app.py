@@ -68,9 +68,10 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
         redirect_slashes=False,  # which would trust the header Host
         lifespan=lambda _: _background(served, sign),
     )
-    status, turns = api.routers(served)
+    turns = api.worker_router(served)
     pages = worker.router(served)
     operators = operator.router(served)
+    status = api.operator_router(served)
     for router in (status, turns, operators, recruit_pages.router(served), pages):
         app.include_router(router)
     app.router.routes[:0] = _first(turns, pages, operators)

@@ -1,7 +1,7 @@
 """Operator pages: status of the campaign, and actions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -46,37 +46,6 @@ def router(served: Served) -> APIRouter:
     routes = APIRouter(prefix="/operator", include_in_schema=False)
     campaign, status_page, door = served.campaign, _StatusPage(served), Door(served)
 
-    def login_form(status: int = 200, message: str = "") -> Response:
-        single = served.auth.is_single
-        return served.page("login.html.j2", status, message=message, is_single=single)
-
-    @routes.get("/login")
-    def login_page() -> Response:
-        return login_form()
-
-    async def login(request: Request) -> Response:
-        fields = fields_of(await request.body())
-        given = fields.get("password", "")[:MAX_PASSWORD_CHARACTERS]
-        name = fields.get("name", "")[:MAX_PASSWORD_CHARACTERS]
-        if not await served.auth.check_password_async(given, address_of(request), name):
-            what = "The password" if served.auth.is_single else "The name or the password"
-            return login_form(401, f"{what} is wrong.")
-        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
-        session = await run_in_threadpool(served.auth.new_session, name)
-        cookie = served.cookies.operator
-        served.set_cookie(answer, cookie, session, SESSION_SECONDS, is_strict=True)
-        return answer
-
-    routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
-
-    @routes.post("/logout")
-    def logout(request: Request, form: Annotated[str, Form()]) -> Response:
-        door.form(request, form)
-        served.auth.end_session(door.session(request))
-        answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
-        answer.delete_cookie(served.cookies.operator, path=served.root or "/")
-        return answer
-
     @routes.get("")
     def overview(request: Request) -> Response:
         door.session(request)
@@ -111,34 +80,60 @@ def router(served: Served) -> APIRouter:
             raise RejectedError(f"there is no action {what!r}")
         return door.done(message, back if back.startswith("/operator/") else "/operator")
 
-    @routes.post("/link")
-    def link(
-        request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
-    ) -> Response:
-        door.form(request, form, ACT)
-        token = served.links.make([name], now=time.time())[name]
-        return served.page("link.html.j2", name=name, place=served.link(token))
-
-    for add in (add_settings, add_tasks, add_people):  # before the tables, one of which is theirs
+    # Before the tables, one of which is that of the people.
+    for add in (_add_login, _add_rounds, _add_workers, add_settings, add_tasks, add_people):
         add(routes, door)
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
         door.session(request, ANSWERS)
-        if what == "labels":
-            found = tables.labels(campaign.store)
-            return csv_answer(what, found.columns, found.rows)
-        if what == "answers":
-            header = ["task", "worker", "label", "seconds", "too_fast"]
-            return csv_answer(what, header, tables.answers(campaign.store))
-        if what == "gold-answers":
-            rows = tables.gold_answers(campaign.store)
-            return csv_answer(what, ["task", "worker", "label"], rows)
-        if what == "remarks":
-            return csv_answer(what, REMARK_COLUMNS, remark_rows(campaign.store))
-        return served.page(
-            "message.html.j2", 404, title="Not found", message="There is no such table."
-        )
+        if what not in TABLES:
+            message = "There is no such table."
+            return served.page("message.html.j2", 404, title="Not found", message=message)
+        return csv_answer(what, *TABLES[what](campaign.store))
+
+    return routes
+
+
+def _add_login(routes: APIRouter, door: Door) -> None:
+    """Add the page on which an operator logs in, and the end of a session."""
+    served = door.served
+
+    def login_form(status: int = 200, message: str = "") -> Response:
+        single = served.auth.is_single
+        return served.page("login.html.j2", status, message=message, is_single=single)
+
+    @routes.get("/login")
+    def login_page() -> Response:
+        return login_form()
+
+    async def login(request: Request) -> Response:
+        fields = fields_of(await request.body())
+        given = fields.get("password", "")[:MAX_PASSWORD_CHARACTERS]
+        name = fields.get("name", "")[:MAX_PASSWORD_CHARACTERS]
+        if not await served.auth.check_password_async(given, address_of(request), name):
+            what = "The password" if served.auth.is_single else "The name or the password"
+            return login_form(401, f"{what} is wrong.")
+        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
+        session = await run_in_threadpool(served.auth.new_session, name)
+        cookie = served.cookies.operator
+        served.set_cookie(answer, cookie, session, SESSION_SECONDS, is_strict=True)
+        return answer
+
+    routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
+
+    @routes.post("/logout")
+    def logout(request: Request, form: Annotated[str, Form()]) -> Response:
+        door.form(request, form)
+        served.auth.end_session(door.session(request))
+        answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
+        answer.delete_cookie(served.cookies.operator, path=served.root or "/")
+        return answer
+
+
+def _add_rounds(routes: APIRouter, door: Door) -> None:
+    """Add the forms that plan a round, and that show what it would bring."""
+    served, campaign = door.served, door.served.campaign
 
     @routes.post("/plan")
     def plan(
@@ -173,6 +168,19 @@ def router(served: Served) -> APIRouter:
             f"{found.expected_accuracy:.2%}.{forecast} No task was issued."
         )
         return served.page("result.html.j2", title=title, message=message)
+
+
+def _add_workers(routes: APIRouter, door: Door) -> None:
+    """Add the forms that add workers and make links."""
+    served, campaign = door.served, door.served.campaign
+
+    @routes.post("/link")
+    def link(
+        request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
+    ) -> Response:
+        door.form(request, form, ACT)
+        token = served.links.make([name], now=time.time())[name]
+        return served.page("link.html.j2", name=name, place=served.link(token))
 
     @routes.post("/workers")
     def add_workers(
@@ -209,8 +217,6 @@ def router(served: Served) -> APIRouter:
         tokens = served.links.make(names, now=time.time())
         rows = [[name, served.link(token)] for name, token in tokens.items()]
         return csv_answer("links", ["worker", "link"], list(rows))
-
-    return routes
 
 
 class _StatusPage:
@@ -292,6 +298,21 @@ def _revoke(served: Served, name: str) -> str:
     return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
 
+def _labels(store: Store) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    found = tables.labels(store)
+    return found.columns, found.rows
+
+
+TABLES: dict[str, Callable[[Store], tuple[Sequence[str], Sequence[Sequence[Any]]]]] = {
+    "labels": _labels,
+    "answers": lambda store: (
+        ["task", "worker", "label", "seconds", "too_fast"],
+        tables.answers(store),
+    ),
+    "gold-answers": lambda store: (["task", "worker", "label"], tables.gold_answers(store)),
+    "remarks": lambda store: (REMARK_COLUMNS, remark_rows(store)),
+}
+"""Header and rows of the tables to download."""
 CHANGES: dict[str, tuple[Callable[[Campaign, str], None], str]] = {
     "pause": (lambda campaign, _: campaign.pause(), "no tasks are assigned until you resume"),
     "resume": (lambda campaign, _: campaign.pause(False), "tasks are assigned again"),

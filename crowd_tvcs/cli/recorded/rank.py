@@ -88,6 +88,7 @@ def rank(given: RankOptions) -> None:
         read_comparisons,
         read_known_orders,
     )
+    from crowd_tvcs.answer_kinds.next_pairs import next_pairs
     from crowd_tvcs.answer_kinds.ranking import rank_items
     from crowd_tvcs.answers.label_typos import warn_similar_names
 
@@ -104,8 +105,12 @@ def rank(given: RankOptions) -> None:
     sentences = found.sentences()
     if warning := describe_parts(data.parts()):
         sentences.insert(0, warning)
-    chosen = _next(given, found)
-    if chosen is not None:
+    chosen = None
+    if given.next_pairs is not None:
+        chosen = next_pairs(
+            found, given.next_pairs, max_per_side=given.max_per_side,
+            max_per_pair=given.max_per_pair, rng=given.seed,
+        )  # fmt: skip
         sentences.append(_describe_next(given, chosen))
     _write(given, found, chosen, sentences)
     for sentence in sentences:
@@ -128,20 +133,6 @@ def _describe_next(given: RankOptions, chosen: NextPairs) -> str:
     return (
         f"{line}; --next {given.next_pairs} needs a larger --max-per-side than "
         f"{given.max_per_side}, or a larger --max-per-pair than {given.max_per_pair}"
-    )
-
-
-def _next(given: RankOptions, found: Ranking) -> NextPairs | None:
-    from crowd_tvcs.answer_kinds.next_pairs import next_pairs
-
-    if given.next_pairs is None:
-        return None
-    return next_pairs(
-        found,
-        given.next_pairs,
-        max_per_side=given.max_per_side,
-        max_per_pair=given.max_per_pair,
-        rng=given.seed,
     )
 
 
