@@ -41,6 +41,11 @@ class Work:
     payload: Mapping[str, str]
     workers: tuple[str, ...]
 
+    @property
+    def assigned(self) -> str:
+        """The workers between bars, such as ``|ann|bob|``: a filter for ``|ann|`` finds Ann's."""
+        return f"|{'|'.join(self.workers)}|"
+
 
 @dataclass(frozen=True)
 class TaskTable:

@@ -118,3 +118,9 @@ def listening(served, place=None, most=None):
 def hidden(page):
     """The hidden fields of a page's first form, and its state."""
     return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+
+
+def post(client, path, **fields):
+    """Send a form of the operator's page."""
+    form = hidden(client.get("/operator"))["form"]
+    return client.post(f"/operator/{path}", data=fields | {"form": form})

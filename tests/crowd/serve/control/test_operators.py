@@ -5,7 +5,7 @@ import pytest
 from crowd_tvcs.campaign import Worker
 from crowd_tvcs.serve.control.accounts import Account, read_accounts
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.crowd.serve.conftest import PASSWORD, hidden, post
 from tests.every_command import call
 from tvcs_core import DataError
 
@@ -97,9 +97,7 @@ def test_what_each_sees_and_does(enter, campaign, one):
 
 def test_each_has_their_name_in_the_audit(enter, campaign):
     for name in ("eva", "tom"):
-        client = enter(name)
-        form = hidden(client.get("/operator"))["form"]
-        client.post("/operator/do", data={"what": "pause", "form": form})
+        post(enter(name), "do", what="pause")
     campaign.pause(False)
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
@@ -183,10 +181,9 @@ def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse,
     one.headers["Authorization"] = f"Bearer {tokens['bob']}"
     task = one.post("/api/v1/next").json()["task"]
     one.post("/api/v1/skip", json={"task": task, "reason": "dark"})
-    form = hidden(operator.get("/operator"))["form"]
-    operator.post("/operator/do", data={"what": "block", "name": "cy", "form": form})
-    operator.post("/operator/link", data={"name": "cy", "form": form})
-    operator.post("/operator/plan", data={"labels": 1, "form": form})
+    post(operator, "do", what="block", name="cy")
+    post(operator, "link", name="cy")
+    post(operator, "plan", labels=1)
     with served.campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT what, address FROM audit").all()
     here = served.auth.keyed("testclient")

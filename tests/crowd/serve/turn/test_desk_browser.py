@@ -5,14 +5,10 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.desk.remarks import all_remarks
-from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried, read_texts
 from tests.browser import violations
-from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.turn.files import png
 
 pytestmark = pytest.mark.browser
 SMALL = {"width": 360, "height": 640}
@@ -22,33 +18,19 @@ PAIR = Content("First.\nLine.", "x.png", text_2="שלום עולם.", image_2="x
 
 
 @pytest.fixture
-def desk(tmp_path, browser):
+def desk(make_desk, browser):
     """Open the page of Ann at a desk with such classes, content and settings."""
-    made, contexts = [], []
+    contexts = []
 
-    def _desk(classes=("bad", "good"), content=None, lease=900.0, **more):
-        tasks = [f"t{j}" for j in range(6)]
-        campaign = Campaign.create(
-            tmp_path / f"{len(made)}.db", workers=["ann"], tasks=tasks, qualities={"ann": 0.9},
-            classes=list(classes), lease_seconds=lease,
-        )  # fmt: skip
-        (tmp_path / "media").mkdir(exist_ok=True)
-        (tmp_path / "media" / "x.png").write_bytes(png())
-        set_content(campaign.store, dict.fromkeys(tasks, content or Content("Text.")), tmp_path)
-        served = Served(campaign, PASSWORD, tmp_path / "media", **more)
-        served.per_worker.burst = 1000
-        served.pages.least = 0.0
-        context = listening(served)
-        url = context.__enter__()
-        made.append((context, campaign))
+    def _desk(classes=("bad", "good"), content=None, **more):
+        place, campaign, _ = make_desk(classes, content, 6, 0.0, **more)
         contexts.append(browser.new_context())
         page = contexts[-1].new_page()
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda one: errors.append(one.text) if is_bad(one) else None)
-        page.goto(f"{url}/w/{served.links.make(['ann'], now=1.0)['ann']}")
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda one: page.errors.append(one.text) if is_bad(one) else None)
+        page.goto(place)
         page.locator("#content").wait_for()
-        page.errors = errors
         return page, campaign
 
     yield _desk
@@ -56,9 +38,6 @@ def desk(tmp_path, browser):
         for page in context.pages:
             assert getattr(page, "errors", []) == []
         context.close()
-    for context, campaign in made:
-        context.__exit__(None, None, None)
-        campaign.close()
 
 
 def is_bad(message):

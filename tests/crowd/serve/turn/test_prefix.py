@@ -149,7 +149,12 @@ def test_a_path_of_the_desk_is_no_prefix(first):
 
 
 def test_every_first_part_of_the_desks_paths_is_its_own(served):
-    routers = [*api.routers(served), operator.router(served), worker.router(served)]
+    routers = [
+        api.operator_router(served),
+        api.worker_router(served),
+        operator.router(served),
+        worker.router(served),
+    ]
     routes = [*create_app(served).routes, *(route for one in routers for route in one.routes)]
     first = {route.path.split("/")[1] for route in routes if hasattr(route, "path")}
     assert first - {""} == set(OWN)
