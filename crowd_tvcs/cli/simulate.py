@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from crowd_tvcs.cli.answers import share_option
-from tvcs_core.arguments import Help
+from tvcs_core.arguments import Help, check_choice
 from tvcs_core.command.options import (
     WHERE_GIVEN,
     Force,
@@ -92,6 +92,9 @@ def simulate(given: SimulateOptions) -> None:
     With --family models, answers.csv also has the answers of models to all tasks, and workers.csv
     the family of each worker and the cost of an answer.
     """
+    from crowd_tvcs.simulation import FAMILIES
+
+    check_choice("family", given.family, [*FAMILIES, "models"])
     asked = {name: getattr(given, name) for name in OF_MODELS}
     asked = {name: value for name, value in asked.items() if value is not None}
     size: dict[str, Any] = {"n_gold": given.gold, "rng": given.seed}

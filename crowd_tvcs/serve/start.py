@@ -96,9 +96,7 @@ def serve(
         If the address is in use, or another server has the campaign, except one with the same
         settings on PostgreSQL; also if it started while the database was unavailable.
     """
-    texts = read_texts(language)
-    if lacking_texts := missing(texts):
-        print_message(f"{language} lacks {plural(len(lacking_texts), 'text')}, in English here")
+    texts = _texts(language)
     with _campaign(store) as campaign:
         accounts = () if operators is None else tuple(read_accounts(operators))
         password = "" if accounts else _password(operator_password_file)
@@ -128,9 +126,16 @@ def serve(
                 _print_workers_without_tasks(campaign)
             _print_addresses(served, password if operator_password_file is None else "")
             if store is None:
-                for name, token in served.links.make(None, now=time.time()).items():
-                    print_message(f"{name}: {served.link(token)}")
+                _print_links(served)
             _run(served, address, sign)
+
+
+def _texts(language: str) -> Mapping[str, str]:
+    """Read the texts of a language, and report those that it lacks."""
+    texts = read_texts(language)
+    if lacking := missing(texts):
+        print_message(f"{language} lacks {plural(len(lacking), 'text')}, in English here")
+    return texts
 
 
 def _print_addresses(served: Served, password: str) -> None:
@@ -141,6 +146,11 @@ def _print_addresses(served: Served, password: str) -> None:
     sign_up = served.sign_up
     if sign_up is not None and not sign_up.rules.is_signed:
         print_message(f"people sign up at {served.public_url}/join?{sign_up.parameters[0]}=ID")
+
+
+def _print_links(served: Served) -> None:
+    for name, token in served.links.make(None, now=time.time()).items():
+        print_message(f"{name}: {served.link(token)}")
 
 
 def _instructions(path: Path, media: Path | None) -> str:

@@ -72,12 +72,12 @@ def add(given: AddOptions) -> None:
     Tables may have grown: rows of workers and tasks that are there already add nothing, and must
     say the same as before.
     """
-    from crowd_tvcs.answers.quality import read_qualities
+    from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
     from crowd_tvcs.answers.rows import refuse_currencies
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
-    from crowd_tvcs.campaign.ingest.known_rows import new_tasks, new_workers
+    from crowd_tvcs.campaign.ingest.known_rows import new_qualities, new_tasks, new_workers
     from crowd_tvcs.factors.tables import read_kinds
 
     files, missing = given.tables, given.tables.leave_out_missing
@@ -103,9 +103,17 @@ def add(given: AddOptions) -> None:
             workers = tables.read_workers(files.workers)
             new["workers"] = new_workers(files.workers, workers, state)
         if files.quality:
-            new["qualities"] = read_qualities(files.quality)
+            found: Qualities | None = read_qualities(files.quality)
+            is_table = state.settings.per_pair and not state.has_kinds
+            if isinstance(found, Quality) and is_table:
+                found = new_qualities(files.quality, found, state.quality)
+            new["qualities"] = found
         if files.kinds:
-            new["kinds"] = read_kinds(files.kinds).quality
+            kinds = read_kinds(files.kinds).quality
+            known_kinds = state.factors.table
+            new["kinds"] = (
+                new_qualities(files.kinds, kinds, known_kinds) if state.has_kinds else kinds
+            )
         if files.answers:
             new["gold_answers"] = of_kind.read_answers_of_kind(
                 files.answers, kind, names, files.duplicates, missing

@@ -130,6 +130,8 @@ def change(given: ChangeOptions) -> None:
     }
     wanted |= {name: value for name, value in rules.items() if value is not None}
     if given.prior is not None:
+        if not given.add_class:
+            raise ValueError("--prior needs --add-class: it is the probability of every class then")
         wanted["prior"] = [_number("--prior", one, float) for one in given.prior.split(",")]
     wanted |= {name: caps for name, caps in _caps(given.caps).items() if caps}
     if not wanted:

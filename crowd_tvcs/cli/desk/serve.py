@@ -6,14 +6,13 @@ import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from crowd_tvcs.cli.answers import share_option
+from crowd_tvcs.cli.answers import share_option, unit_money
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
-from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from crowd_tvcs.serve.address import ListenAddress
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
@@ -23,6 +22,10 @@ from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.display import plural
 from tvcs_core.files.extras import to_install
 
+if TYPE_CHECKING:
+    from crowd_tvcs.serve.recruit.sign_up import SignUp
+
+OPEN, SIGNED = "open", "signed"
 MOST_GOLD = 0.5
 """Largest share of gold: at most as many gold tasks as tasks to label are handed out."""
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it", "httptools")
@@ -52,6 +55,46 @@ Names = Annotated[
     list[str] | None,
     typer.Option("--worker", metavar="NAME", help="Only this worker; may be repeated."),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignUpOptions:
+    """Rules for people who sign up, and the message when they are done."""
+
+    sign_up: Annotated[
+        str | None,
+        Help(
+            "Let people take a seat by an id in the address, such as /join?PROLIFIC_PID=ID: "
+            "whoever has the address, or only by links of serve invite. Default: nobody.",
+            f"{OPEN}|{SIGNED}",
+        ),
+    ] = None
+    seats: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Maximum number of people; required for open links."),
+    ] = None
+    id_parameter: Annotated[
+        list[str] | None,
+        name_option(
+            "Parameter that holds the id; may be repeated. Default: PROLIFIC_PID, workerId "
+            "and worker."
+        ),
+    ] = None
+    consent: Annotated[
+        Path | None, file_option("Markdown that people agree to before they begin.")
+    ] = None
+    completion_code: Annotated[
+        str | None,
+        Help("Code for everybody who has finished. Default: a code for each person.", "CODE"),
+    ] = None
+    completion_url: Annotated[
+        str | None,
+        Help("Address that leads people back; {code} and {id} in it are filled in.", "URL"),
+    ] = None
+    label_cost: Annotated[
+        float | None,
+        typer.Option(parser=unit_money, metavar="X", help="Cost of a label by people who sign up."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +208,7 @@ def start(given: ServeOptions) -> None:
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    sign_up = sign_up_of(given.sign_up)
+    sign_up = _sign_up(given.sign_up)
     user_header = None
     if given.user_header is not None:
         user_header = UserHeader(given.user_header, tuple(given.proxy_address or ()))
@@ -174,6 +217,33 @@ def start(given: ServeOptions) -> None:
     elif given.proxy_address:
         raise ValueError("--proxy-address needs --user-header, the header that the proxy writes")
     serve(given.store, given.address, **vars(given.desk), sign_up=sign_up, user_header=user_header)
+
+
+def _sign_up(given: SignUpOptions) -> SignUp | None:
+    """Check the options together; None without --sign-up."""
+    if given.sign_up is None:
+        for name, value in vars(given).items():
+            if value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ValueError(f"{option} needs --sign-up {OPEN} or {SIGNED}")
+        return None
+    if given.sign_up not in (OPEN, SIGNED):
+        raise ValueError(f"--sign-up must be {OPEN} or {SIGNED}, found {given.sign_up!r}")
+    if given.label_cost is not None and not given.label_cost >= 0.0:
+        raise ValueError(f"--label-cost must be a number >= 0, found {given.label_cost}")
+    if given.sign_up == OPEN and given.seats is None:
+        raise ValueError(f"--sign-up {OPEN} needs --seats N, as whoever has the link may sign up")
+    from crowd_tvcs.campaign.desk.content import text_of
+    from crowd_tvcs.campaign.desk.seats import SeatRules
+    from crowd_tvcs.serve.recruit.sign_up import ID_PARAMETERS, SignUp
+
+    return SignUp(
+        SeatRules(given.sign_up == SIGNED, given.seats, given.label_cost),
+        tuple(given.id_parameter or ID_PARAMETERS),
+        "" if given.consent is None else text_of(given.consent),
+        given.completion_code,
+        given.completion_url,
+    )
 
 
 @app.command()

@@ -219,6 +219,23 @@ def test_other_additions_and_strangers_are_reported(folder):
     assert "8 gold labels, 32 gold answers added" in done.stderr
 
 
+def test_a_table_of_pairs_that_has_grown_adds_its_new_pairs(folder):
+    rows = "worker,task,quality\nann,t1,.9\nbob,t1,.8\n"
+    Path("pairs.csv").write_text(rows)
+    assert run("init", "p.db", "--quality", "pairs.csv").exit_code == 0
+    Path("pairs.csv").write_text(f"{rows}bob,t2,.7\n")
+    Path("grown.csv").write_text("task\nt1\nt2\n")
+    grown = ("add", "p.db", "--quality", "pairs.csv")
+    done = run(*grown, "--tasks", "grown.csv")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == "1 task, qualities added, 1 task there already\n"
+    assert run(*grown).stderr == "nothing added\n"
+    Path("pairs.csv").write_text(rows.replace(".8", ".6"))
+    refused = run(*grown)
+    assert refused.exit_code == 2
+    assert "pairs.csv: the quality of 'bob' on 't1' must be 0.8, as it is in" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
