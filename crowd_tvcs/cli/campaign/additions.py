@@ -72,13 +72,11 @@ def add(given: AddOptions) -> None:
     Tables may have grown: rows of workers and tasks that are there already add nothing, and must
     say the same as before.
     """
-    from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
     from crowd_tvcs.answers.rows import refuse_currencies
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
-    from crowd_tvcs.campaign.ingest.known_rows import new_qualities, new_tasks, new_workers
-    from crowd_tvcs.factors.tables import read_kinds
+    from crowd_tvcs.campaign.ingest.known_rows import new_tasks, new_workers
 
     files, missing = given.tables, given.tables.leave_out_missing
     if not any(isinstance(value, Path) for value in vars(files).values()):
@@ -102,18 +100,7 @@ def add(given: AddOptions) -> None:
         if files.workers:
             workers = tables.read_workers(files.workers)
             new["workers"] = new_workers(files.workers, workers, state)
-        if files.quality:
-            found: Qualities | None = read_qualities(files.quality)
-            is_table = state.settings.per_pair and not state.has_kinds
-            if isinstance(found, Quality) and is_table:
-                found = new_qualities(files.quality, found, state.quality)
-            new["qualities"] = found
-        if files.kinds:
-            kinds = read_kinds(files.kinds).quality
-            known_kinds = state.factors.table
-            new["kinds"] = (
-                new_qualities(files.kinds, kinds, known_kinds) if state.has_kinds else kinds
-            )
+        new |= _new_qualities(files, state)
         if files.answers:
             new["gold_answers"] = of_kind.read_answers_of_kind(
                 files.answers, kind, names, files.duplicates, missing
@@ -128,6 +115,27 @@ def add(given: AddOptions) -> None:
             print_message(control)
         if files.gold or files.answers:
             print_model(campaign)
+
+
+def _new_qualities(files: CampaignTables, state: State) -> dict[str, Any]:
+    """Read the qualities of workers, of pairs or of kinds; leave out those that are there."""
+    from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
+    from crowd_tvcs.campaign.ingest.known_rows import new_qualities
+    from crowd_tvcs.factors.tables import read_kinds
+
+    new: dict[str, Qualities | None] = {}
+    if files.quality:
+        found = read_qualities(files.quality)
+        is_table = state.settings.per_pair and not state.has_kinds
+        new["qualities"] = (
+            new_qualities(files.quality, found, state.quality)
+            if isinstance(found, Quality) and is_table
+            else found
+        )
+    if files.kinds:
+        table, known = read_kinds(files.kinds).quality, state.factors.table
+        new["kinds"] = new_qualities(files.kinds, table, known) if state.has_kinds else table
+    return new
 
 
 def _describe_control(known: Collection[str], state: State) -> str:

@@ -2,11 +2,9 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Worker
 from crowd_tvcs.serve.control.accounts import Account, read_accounts
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, hidden, post
-from tests.every_command import call
 from tvcs_core import DataError
 
 EVERYBODY = (
@@ -165,13 +163,6 @@ def test_a_table_of_operators_that_cannot_be(tmp_path, rows, message):
         read_accounts(path)
     assert message in str(error.value)
     assert "evas password" not in str(error.value)
-
-
-def test_there_are_one_or_several(campaign, capfd, tmp_path):
-    campaign.add(workers=[Worker("dee")])
-    words = ["--operators", "o.csv", "--operator-password-file", "p"]
-    code, _, err = call(["crowd-tvcs", "serve", campaign.store.place, *words], capfd)
-    assert (code, err) == (2, "error: give --operators or --operator-password-file, not both\n")
 
 
 def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse, enter, served):
