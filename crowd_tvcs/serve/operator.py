@@ -16,7 +16,7 @@ from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
-from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.door import Door, Name, Short, Token, csv_answer
 from crowd_tvcs.serve.control.people import add_people
 from crowd_tvcs.serve.control.settings import add_settings, read_number
 from crowd_tvcs.serve.control.tasks import add_tasks
@@ -37,6 +37,8 @@ MAX_POINTS = 300
 SHOWN_WORKERS = 5
 """Workers on the first page: those who answer too fast, and those of most answers."""
 NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
+Labels = Annotated[int, Form(ge=1)]
+"""The number of labels of a round."""
 REFRESH_SECONDS = 2
 """Seconds after which the page reloads the figures."""
 
@@ -66,7 +68,7 @@ def router(served: Served) -> APIRouter:
     def act(
         request: Request,
         what: Annotated[str, Form(max_length=40)],
-        form: Annotated[str, Form()],
+        form: Token,
         name: Annotated[str, Form(max_length=10_000)] = "",
         back: Annotated[str, Form(max_length=10_000)] = "/operator",
     ) -> Response:
@@ -123,7 +125,7 @@ def _add_login(routes: APIRouter, door: Door) -> None:
     routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
 
     @routes.post("/logout")
-    def logout(request: Request, form: Annotated[str, Form()]) -> Response:
+    def logout(request: Request, form: Token) -> Response:
         door.form(request, form)
         served.auth.end_session(door.session(request))
         answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
@@ -136,9 +138,7 @@ def _add_rounds(routes: APIRouter, door: Door) -> None:
     served, campaign = door.served, door.served.campaign
 
     @routes.post("/plan")
-    def plan(
-        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
-    ) -> Response:
+    def plan(request: Request, labels: Labels, form: Token) -> Response:
         door.form(request, form, ACT)
         found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
         return csv_answer(
@@ -146,9 +146,7 @@ def _add_rounds(routes: APIRouter, door: Door) -> None:
         )
 
     @routes.post("/preview")
-    def preview(
-        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
-    ) -> Response:
+    def preview(request: Request, labels: Labels, form: Token) -> Response:
         door.form(request, form, ACT)
         from crowd_tvcs.campaign.planning.proposal import RoundRequest
         from crowd_tvcs.campaign.rounds import propose
@@ -175,9 +173,7 @@ def _add_workers(routes: APIRouter, door: Door) -> None:
     served, campaign = door.served, door.served.campaign
 
     @routes.post("/link")
-    def link(
-        request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
-    ) -> Response:
+    def link(request: Request, name: Name, form: Token) -> Response:
         door.form(request, form, ACT)
         token = served.links.make([name], now=time.time())[name]
         return served.page("link.html.j2", name=name, place=served.link(token))
@@ -186,9 +182,9 @@ def _add_workers(routes: APIRouter, door: Door) -> None:
     def add_workers(
         request: Request,
         names: Annotated[str, Form(max_length=10_000)],
-        form: Annotated[str, Form()],
-        max_tasks: Annotated[str, Form(max_length=20)] = "",
-        cost: Annotated[str, Form(max_length=20)] = "",
+        form: Token,
+        max_tasks: Short = "",
+        cost: Short = "",
         group: Annotated[str, Form(max_length=200)] = "",
     ) -> Response:
         door.form(request, form, ACT)
@@ -211,7 +207,7 @@ def _add_workers(routes: APIRouter, door: Door) -> None:
         )
 
     @routes.post("/links")
-    def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
+    def all_links(request: Request, form: Token) -> Response:
         door.form(request, form, ACT)
         names = [seat.name for seat in list_worker_activity(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())

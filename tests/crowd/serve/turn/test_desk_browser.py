@@ -8,10 +8,9 @@ from playwright.sync_api import expect
 from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.desk.remarks import all_remarks
 from crowd_tvcs.serve.turn.texts import carried, read_texts
-from tests.browser import violations
+from tests.crowd.serve.conftest import check_usable
 
 pytestmark = pytest.mark.browser
-SMALL = {"width": 360, "height": 640}
 CLASSES = [f"{name} {k}" for k in range(10) for name in ("ant", "bee", "cow", "dög")]
 RULES = "| class | means |\n|---|---|\n| ant | ![an ant](x.png) |\n| bee | نعم |"
 PAIR = Content("First.\nLine.", "x.png", text_2="שלום עולם.", image_2="x.png")
@@ -45,15 +44,6 @@ def is_bad(message):
     return message.type == "error" and not message.location["url"].endswith("favicon.ico")
 
 
-def check_nothing(page):
-    """Axe finds no violation at all, on a small screen and in both schemes."""
-    page.set_viewport_size(SMALL)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
-
-
 def labels(campaign):
     state = campaign.state()
     return [state.classes[k] for _, _, k in state.given]
@@ -63,7 +53,7 @@ def test_axe_finds_nothing_on_any_page_of_a_worker(desk):
     arabic = {**carried(), "lang": "ar", "dir": "rtl", "skip": "تخط"}
     for texts in (carried(), carried("de"), arabic):
         page, _ = desk(CLASSES, PAIR, instructions=RULES, texts=texts)
-        check_nothing(page)
+        check_usable(page, "light", "dark")
         expect(page.locator("details td img")).to_have_js_property("complete", True)
 
 
@@ -77,7 +67,7 @@ def test_a_picture_is_enlarged_by_press_and_by_key(desk):
     expect(zoom).to_have_attribute("aria-pressed", "true")
     wide = "(one) => getComputedStyle(one).maxWidth"
     assert picture.evaluate(wide) == "none"
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     zoom.focus()
     page.keyboard.press("Space")
     expect(zoom).to_have_attribute("aria-pressed", "false")
@@ -134,7 +124,7 @@ def test_the_countdown_is_that_of_the_lease(desk):
                                "is still room for it.", timeout=60_000)  # fmt: skip
     assert time.time() >= promised
     expect(lease).to_have_attribute("role", "alert")
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     page.keyboard.press("1")  # there is room
     page.get_by_text("You have answered 1").wait_for()
 
@@ -147,7 +137,7 @@ def test_a_slow_network_shows_what_was_taken(desk):
     page.get_by_text("Sending …").wait_for()
     expect(page.get_by_role("button", name="good")).to_have_class("taken")
     page.keyboard.press("1")  # another answer is not taken meanwhile
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     for route in waiting:
         route.continue_()
     page.get_by_text("You have answered 1").wait_for()
@@ -185,4 +175,4 @@ def test_a_file_of_texts_turns_the_page_around(desk, tmp_path):
     assert button.bounding_box()["x"] < field.bounding_box()["x"] or (
         button.bounding_box()["y"] > field.bounding_box()["y"]
     )
-    check_nothing(page)
+    check_usable(page, "light", "dark")

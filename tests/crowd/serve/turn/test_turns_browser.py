@@ -7,14 +7,13 @@ from playwright.sync_api import Error, expect
 
 from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.crowd.serve.conftest import PASSWORD
+from tests.crowd.serve.conftest import PASSWORD, SMALL
 
 pytestmark = pytest.mark.browser
 PATIENCE = 60.0
 """Seconds that a busy machine may take for what comes at once elsewhere."""
 LEAST = 0.05
 """Seconds of a desk within which no answer is taken, where a test is not about haste."""
-SMALL = {"width": 360, "height": 640}
 LONG = "\n\n".join(f"Paragraph {k}. " + "Words that go on. " * 40 for k in range(30))
 ARABIC, HEBREW = "هل هذا صحيح؟ نعم.", "שלום עולם."
 SIGHT = """(one) => {
