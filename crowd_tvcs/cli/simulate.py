@@ -13,6 +13,7 @@ from tvcs_core.command.options import (
     Force,
     OutFolder,
     Seed,
+    Sets,
     integers,
     number_option,
     with_options,
@@ -62,6 +63,7 @@ class SimulateOptions:
             "N,N,...",
         ),
         WHERE_GIVEN,
+        Sets("families"),
     ] = None
     shared_within: Annotated[
         float | None,

@@ -80,7 +80,12 @@ class ListenAddress:
             )
         root = self.root
         if self.public_url is not None:
-            _check_url(self.public_url, root, needs_https=self.behind_proxy)
+            check_url(self.public_url, needs_https=self.behind_proxy)
+            if urlsplit(self.public_url).path.rstrip("/") != root:
+                raise ValueError(
+                    f"--public-url must end with the path of --root-path, {root or 'none'}, "
+                    f"found {quoted(self.public_url)}"
+                )
         elif self.behind_proxy:
             raise ValueError(
                 "--behind-proxy needs --public-url, the URL of the proxy for browsers, such as "
@@ -116,16 +121,12 @@ class ListenAddress:
         )
 
 
-def _check_url(url: str, root: str, *, needs_https: bool) -> None:
+def check_url(url: str, *, needs_https: bool = False) -> None:
+    """Refuse a URL of the server that browsers cannot open."""
     parts = urlsplit(url)
     schemes = ("https",) if needs_https else ("http", "https")
     if parts.scheme not in schemes or not parts.hostname or parts.username or parts.query:
         why = ", since a proxy speaks https" if needs_https else ""
         raise ValueError(
             f"--public-url must be such as https://label.example.org{why}, found {quoted(url)}"
-        )
-    if parts.path.rstrip("/") != root:
-        raise ValueError(
-            f"--public-url must end with the path of --root-path, {root or 'none'}, "
-            f"found {quoted(url)}"
         )

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from crowd_tvcs.cli.answers import share_option, unit_money
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
-from crowd_tvcs.serve.address import ListenAddress
+from crowd_tvcs.serve.address import ListenAddress, check_url
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
@@ -263,6 +263,7 @@ def links(
     _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
+    check_url(url)
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
@@ -310,8 +311,10 @@ def invite(
     _check_extra()
     from crowd_tvcs.answers.columns import WORKER, find, open_table, rows_by_name
     from crowd_tvcs.campaign.desk.access import secret_of
-    from crowd_tvcs.serve.recruit.sign_up import invitation
+    from crowd_tvcs.serve.recruit.sign_up import check_parameter, invitation
 
+    check_url(url)
+    check_parameter(id_parameter)
     table = open_table(ids)
     (at,) = find(table, [WORKER])
     rows: list[list[Any]] = []

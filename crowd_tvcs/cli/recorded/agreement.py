@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from crowd_tvcs.cli.answers import RecordedAnswers, share_option
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import Force, OutFolder, Seed, number_option, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    Sets,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import plural
@@ -27,6 +35,7 @@ class AgreementOptions:
             "The labels from lowest to highest; adds Krippendorff's alpha for ordered labels.",
             "A,B,...",
         ),
+        Sets("classes"),
     ] = None
     answers: RecordedAnswers
     bootstrap: Annotated[

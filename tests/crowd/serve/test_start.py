@@ -71,6 +71,8 @@ NAMED, PROXY = ["--user-header", "X-Forwarded-User"], ["--proxy-address", "10.0.
         (["c.db", *NAMED, *PROXY, "--sign-up", "signed"], "--user-header or --sign-up, not both"),
         (["revoke", "c.db"], "--worker must name the workers whose links"),
         (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
+        (["links", "c.db", "--public-url", "x"], "--public-url must be such as https://"),
+        (["invite", "c.db", "--ids", "i.csv", "--id-parameter", ""], "--id-parameter must be a na"),
     ],
 )  # fmt: skip
 def test_what_is_refused(campaign, tmp_path, monkeypatch, words, message):
