@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCY, Amount, parse_money, parse_share
+from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
@@ -176,12 +176,8 @@ def refuse_currencies(path: Path) -> None:
     for at in COST.find(table.rows[0]):
         for row in range(1, len(table.rows)):
             if found := CURRENCY.search(table.rows[row][at]):
-                raise table.error(
-                    "must be a number in the unit of the costs, as the campaign keeps no currency, "
-                    f"found {quoted(table.rows[row][at])}; leave out {found[0]}",
-                    row,
-                    at,
-                )
+                cell = table.rows[row][at]
+                raise table.error(of_no_currency(cell, found[0]), row, at)
 
 
 def _check_currency(table: Table, row: int, column: int) -> None:
