@@ -79,8 +79,7 @@ def calibrated_posterior(evidence: Evidence, by: Calibration) -> Floats:
         given = score_given_step(evidence.scores, evidence.centres, by.width)
         weighed = logsumexp(np.log(given + 1e-12)[None] + weighed[:, None], axis=2)
     posterior = softmax(by.prior_weight * np.log(evidence.prior) + weighed)
-    mixed: Floats = (1 - by.contamination) * posterior + by.contamination * evidence.prior
-    return mixed
+    return (1 - by.contamination) * posterior + by.contamination * evidence.prior
 
 
 def fit_calibration(evidence: Evidence, gold: Integers, means: Floats = MEANS) -> Calibration:

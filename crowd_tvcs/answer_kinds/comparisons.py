@@ -110,8 +110,7 @@ class Comparisons(GivenByWorkers):
         """Number of answers on every pair, of shape (items, items), symmetric."""
         n = len(self.items)
         counts = np.bincount(self.left_of * n + self.right_of, minlength=n * n).reshape(n, n)
-        found: Integers = counts + counts.T
-        return found
+        return counts + counts.T
 
     def parts(self) -> list[tuple[str, ...]]:
         """Return the items of every part that was never compared with another, largest first."""

@@ -97,8 +97,7 @@ class SetVotes:
         """Probability that all labels of a task are right; NaN where the exponent is not known."""
         if self.exponent is None:
             return np.full(self.posterior.shape[0], np.nan)
-        found: Floats = np.exp(self.exponent * np.log(self.confidence).sum(axis=1))
-        return found
+        return np.exp(self.exponent * np.log(self.confidence).sum(axis=1))
 
     def reached_on_gold(self) -> dict[str, float | None] | None:
         """Compare the claimed accuracy on the answered gold tasks with the measured one."""
@@ -264,8 +263,7 @@ def _counts(marks: Floats, chances: Floats) -> Floats:
 def _rows(counts: Floats, of_crowd: Floats) -> Floats:
     """Return the probabilities to mark a label that is there and one that is not, shrunk."""
     crowd = (of_crowd[[1, 3]] + [3.0, 1.0]) / (of_crowd[[0, 2]] + 4.0)
-    found: Floats = (counts[:, [1, 3]] + STRENGTH * crowd) / (counts[:, [0, 2]] + STRENGTH)
-    return found
+    return (counts[:, [1, 3]] + STRENGTH * crowd) / (counts[:, [0, 2]] + STRENGTH)
 
 
 def _calibrate(data: LabelSets, evidence: Evidence, known: Integers) -> Calibration:

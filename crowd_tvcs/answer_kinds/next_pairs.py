@@ -102,5 +102,4 @@ def next_pairs(
 
 
 def _entropy(chances: Floats) -> Floats:
-    found: Floats = -(chances * np.log(chances + 1e-12)).sum(axis=-1)
-    return found
+    return -(chances * np.log(chances + 1e-12)).sum(axis=-1)

@@ -75,15 +75,13 @@ def fit_ordinal(edges: Edges, gold: Integers, n_steps: int, n_workers: int) -> O
 def gold_shares(gold: Integers, n_steps: int) -> Floats:
     """Return the share of every step in the gold, shrunk to even ones."""
     counts = np.bincount(gold[gold >= 0], minlength=n_steps)
-    shares: Floats = (counts + STRENGTH) / (counts.sum() + STRENGTH * n_steps)
-    return shares
+    return (counts + STRENGTH) / (counts.sum() + STRENGTH * n_steps)
 
 
 def _by_step(given: Floats, log_likelihood: Floats) -> Floats:
     """Return the log likelihood of every step, of shape (tasks, steps)."""
     top = log_likelihood.max(axis=1, keepdims=True)
-    found: Floats = np.log(np.exp(log_likelihood - top) @ given.T + 1e-300) + top
-    return found
+    return np.log(np.exp(log_likelihood - top) @ given.T + 1e-300) + top
 
 
 def _centres(
@@ -96,8 +94,7 @@ def _centres(
     mean = softmax(np.log(before) + log_likelihood[known]) @ scores
     total = np.bincount(gold[known], weights=mean, minlength=n_steps)
     count = np.bincount(gold[known], minlength=n_steps)
-    out: Floats = np.maximum.accumulate((total + STRENGTH * steps) / (count + STRENGTH))
-    return out
+    return np.maximum.accumulate((total + STRENGTH * steps) / (count + STRENGTH))
 
 
 class MatrixFit(NamedTuple):
@@ -147,8 +144,7 @@ def _accuracy(edges: Edges, right: Floats, weight: Floats, n_workers: int) -> Fl
     of_crowd = right.sum() / weight.sum()
     hits = np.bincount(edges.worker, right, n_workers)[edges.worker] - right
     answers = np.bincount(edges.worker, weight, n_workers)[edges.worker] - weight
-    found: Floats = (hits + ACCURACY_STRENGTH * of_crowd) / (answers + ACCURACY_STRENGTH)
-    return found
+    return (hits + ACCURACY_STRENGTH * of_crowd) / (answers + ACCURACY_STRENGTH)
 
 
 def _expected_rows(fit: OrdinalFit) -> Floats:

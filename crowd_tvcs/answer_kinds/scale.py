@@ -91,28 +91,24 @@ class ScaleVotes:
     @property
     def confidence(self) -> Floats:
         """Probability of the median step."""
-        found: Floats = self.posterior[np.arange(self.median.size), self.median]
-        return found
+        return self.posterior[np.arange(self.median.size), self.median]
 
     @property
     def within_one(self) -> Floats:
         """Probability that the right step is the median or next to it."""
-        found: Floats = (self.posterior * (self._distance <= 1)).sum(axis=1)
-        return found
+        return (self.posterior * (self._distance <= 1)).sum(axis=1)
 
     @property
     def expected_error(self) -> Floats:
         """Expected distance of the median from the right step, in steps."""
-        found: Floats = (self.posterior * self._distance).sum(axis=1)
-        return found
+        return (self.posterior * self._distance).sum(axis=1)
 
     @property
     def _distance(self) -> Integers:
         return np.abs(np.arange(len(self.scale)) - self.median[:, None])
 
     def _quantile(self, share: float) -> Integers:
-        found: Integers = (self.posterior.cumsum(axis=1) >= share - 1e-9).argmax(axis=1)
-        return found
+        return (self.posterior.cumsum(axis=1) >= share - 1e-9).argmax(axis=1)
 
     def reached_on_gold(self) -> dict[str, float] | None:
         """Compare the claimed accuracy on the answered gold tasks with the measured one.

@@ -79,8 +79,7 @@ def answer_weights(
 ) -> Floats:
     """Return the weight f of every answer."""
     odds = np.maximum(log_odds(matrices.accuracy, matrices.prior.size), MIN_LOG_ODDS)
-    found: Floats = np.maximum(0.0, 1.0 - contrast * contrasts(odds, edges.task, n_answers))
-    return found
+    return np.maximum(0.0, 1.0 - contrast * contrasts(odds, edges.task, n_answers))
 
 
 def _density(power: float, logs: Floats, classes: Integers) -> float:

@@ -90,5 +90,4 @@ def worker_types(n_steps: int, answer_shares: Floats) -> WorkerTypes:
 def lapse_shares(label_of: Integers, n_steps: int) -> Floats:
     """Return the answers of a worker who lapses: half the shares of the crowd, half even."""
     counts = np.bincount(label_of, minlength=n_steps)
-    shares: Floats = (counts / counts.sum() + 1 / n_steps) / 2
-    return shares
+    return (counts / counts.sum() + 1 / n_steps) / 2

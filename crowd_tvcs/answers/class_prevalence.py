@@ -41,8 +41,7 @@ def class_prevalence(counts: ArrayLike) -> Floats:
     [0.382, 0.618]
     """
     smoothed = np.asarray(counts, dtype=np.float64) + STRENGTH
-    out: Floats = smoothed / smoothed.sum()
-    return out
+    return smoothed / smoothed.sum()
 
 
 def describe_prevalence(classes: Sequence[str], counts: ArrayLike) -> str:

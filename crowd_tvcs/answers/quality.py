@@ -142,15 +142,13 @@ class Quality:
         self, workers: NDArray[np.integer], tasks: NDArray[np.integer]
     ) -> NDArray[np.float64]:
         """Return the quality of pairs."""
-        values: NDArray[np.float64] = self.values[workers, tasks]
-        return values
+        return self.values[workers, tasks]
 
     def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether pairs may be assigned."""
         if self.allowed is None:
             return np.ones(np.broadcast_shapes(workers.shape, tasks.shape), dtype=bool)
-        out: NDArray[np.bool_] = self.allowed[workers, tasks]
-        return out
+        return self.allowed[workers, tasks]
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
         """Return the table with the workers ordered by `rows` and the tasks by `columns`."""

@@ -216,16 +216,14 @@ def _usual(skills: Skills, k: int) -> Floats:
     if skills.counts is None:
         each = np.array([skills.accuracy])
         wrong = (1.0 - each) / (k - 1)
-        out: Floats = np.where(np.eye(k, dtype=bool), each, wrong)
-        return out
+        return np.where(np.eye(k, dtype=bool), each, wrong)
     pooled = skills.counts.sum(axis=0) + 1.0
     return pooled / pooled.sum(axis=1, keepdims=True)
 
 
 def _log_odds(chance: Floats) -> Floats:
     inside = np.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
-    out: Floats = np.log(inside) - np.log1p(-inside)
-    return out
+    return np.log(inside) - np.log1p(-inside)
 
 
 def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:

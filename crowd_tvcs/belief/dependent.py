@@ -89,8 +89,7 @@ class AnswerLikelihoods:
         """Return X, of shape (answers, classes)."""
         logs = model.temperature * np.log(self.blended(model.blend))
         total = np.log(np.exp(logs).sum(axis=2))
-        out: Floats = logs[self.worker_of, :, self.label_of] - total[self.worker_of]
-        return out
+        return logs[self.worker_of, :, self.label_of] - total[self.worker_of]
 
 
 def _shifted(matrices: Floats, shift: Floats) -> Floats:
@@ -125,8 +124,7 @@ def answer_likelihoods(
 def log_odds(accuracy: Floats, n_classes: int) -> Floats:
     """Return the log odds of a right answer against each wrong one, log q / ((1 - q) / (K - 1))."""
     inside = np.clip(accuracy, ACCURACY_MARGIN, 1.0 - ACCURACY_MARGIN)
-    out: Floats = np.log(inside * (n_classes - 1.0) / (1.0 - inside))
-    return out
+    return np.log(inside * (n_classes - 1.0) / (1.0 - inside))
 
 
 def log_odds_of_worker(accuracy: float, n_classes: int) -> float:
@@ -139,8 +137,7 @@ def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:
     """Return (1 - 1/n) mean(om) / om_i for every answer, in groups with `n` answers each."""
     mean = np.bincount(group_of, weight, minlength=n.size) / np.maximum(n, 1)
     share = 1.0 - 1.0 / np.maximum(n, 1)
-    out: Floats = (share * mean)[group_of] / weight
-    return out
+    return (share * mean)[group_of] / weight
 
 
 def family_weights(within: float, group_of: Integers, family_of: Integers) -> Floats:
@@ -151,8 +148,7 @@ def family_weights(within: float, group_of: Integers, family_of: Integers) -> Fl
     pairs = np.stack([group_of, family_of])
     at = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
     n = np.bincount(at).astype(np.float64)[at]
-    out: Floats = 1.0 / (1.0 + within * (n - 1.0))
-    return out
+    return 1.0 / (1.0 + within * (n - 1.0))
 
 
 def dependent_posterior(
@@ -189,8 +185,7 @@ def dependent_posterior(
         size = np.bincount(task_of, weight, minlength=n_tasks)
     evidence = _sum_by_group(kept[:, None] * rows.tempered(model), task_of, n_tasks)
     inner = softmax(shares * np.log(prior) + model.factor(size)[:, None] * evidence)
-    out: Floats = (1.0 - model.common) * inner + model.common * prior
-    return out
+    return (1.0 - model.common) * inner + model.common * prior
 
 
 def _sum_by_group(values: Floats, group_of: Integers, n_groups: int) -> Floats:

@@ -50,8 +50,7 @@ def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
 
 def log_likelihood(chances: Floats) -> Floats:
     """Return the logarithm of probabilities of answers, away from 0 and 1."""
-    out: Floats = np.log(np.clip(chances, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
-    return out
+    return np.log(np.clip(chances, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
 
 
 def even_log_likelihood(accuracy: Floats, label_of: Integers, n_classes: int) -> Floats:

@@ -105,5 +105,4 @@ class _TwoClasses:
         S_zero = expit(r - (Z_zero * X).sum(axis=0))
         slope_one: NDArray[np.float64] = prior * S_one * (1.0 - S_one)
         slope_zero: NDArray[np.float64] = (1.0 - prior) * S_zero * (1.0 - S_zero)
-        gradient: NDArray[np.float64] = slope_one * Z_one - slope_zero * Z_zero
-        return gradient
+        return slope_one * Z_one - slope_zero * Z_zero

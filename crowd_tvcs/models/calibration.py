@@ -109,8 +109,7 @@ def _leave_one_out(both: Floats, base: Floats, x: Floats, is_right: NDArray[np.b
     """Return a and b without each answer, by one Newton step from those with all of them."""
     _, curvature, each = _derivatives(both, base, x, is_right)
     rest = curvature.sum(axis=0) + np.diag(PRIOR_PRECISION) - curvature
-    out: Floats = both + np.linalg.solve(rest, each[:, :, None])[:, :, 0]
-    return out
+    return both + np.linalg.solve(rest, each[:, :, None])[:, :, 0]
 
 
 def _derivatives(
@@ -128,5 +127,4 @@ def _derivatives(
 def logit(chance: Floats) -> Floats:
     """Return the log odds of probabilities, clipped to `PROBABILITY_CLIP`."""
     inside = np.clip(chance, 1.0 - PROBABILITY_CLIP, PROBABILITY_CLIP)
-    out: Floats = np.log(inside / (1.0 - inside))
-    return out
+    return np.log(inside / (1.0 - inside))

@@ -47,14 +47,12 @@ class HeldOutGold:
     @property
     def claim(self) -> Floats:
         """Confidence of the label of each task."""
-        out: Floats = self.chances.max(axis=1)
-        return out
+        return self.chances.max(axis=1)
 
     @property
     def hit(self) -> Bools:
         """Whether each label is right."""
-        out: Bools = self.chances.argmax(axis=1) == self.truth
-        return out
+        return self.chances.argmax(axis=1) == self.truth
 
     def summed(self, *, independent: bool = False) -> tuple[float, float, float, int]:
         """Return mean confidence, accuracy, mean log score, and number of tasks."""

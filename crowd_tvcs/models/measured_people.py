@@ -90,8 +90,7 @@ class MeasuredPeople:
                 label = self.labels[at, (start + step) % size]
                 found[at, label] += np.where(step < n, odds, 0.0)
             hits += (found.argmax(axis=1) == self.truth) & (start < size)
-        out: Floats = hits / size
-        return out
+        return hits / size
 
     def delivered(self, chances: Floats, most: int) -> float:
         """Return the share of the expected gain by people that their answers deliver, in [0, 1].

@@ -49,8 +49,7 @@ class People:
     def quality(self, mean: Floats) -> Floats:
         """Return the accuracy of people with these means on every task: (people, tasks)."""
         moved = logit(mean)[:, None] + self.shift + self.slope * self.model_confidence
-        out: Floats = (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
-        return out
+        return (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
 
     @property
     def mean_quality(self) -> Floats:
@@ -118,8 +117,7 @@ def expected_with_people(
         rows, back = np.unique(chances[chosen].round(6), axis=0, return_inverse=True)
         out[chosen] = _expected(rows, even_matrices(one, chances.shape[1]), most)[back.ravel()]
     before = out[:, :1]
-    mixed: Floats = before + delivered * (out - before)
-    return mixed
+    return before + delivered * (out - before)
 
 
 def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:

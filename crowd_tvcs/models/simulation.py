@@ -86,8 +86,7 @@ class MixedCrowd:
         names, wanted = self.answers.workers, set(tasks)
         by_model = np.array([name in self.family_of for name in names])[self.answers.worker_of]
         there = np.array([name in wanted for name in self.answers.tasks])[self.answers.task_of]
-        out: NDArray[np.bool_] = there & (by_model == models)
-        return out
+        return there & (by_model == models)
 
 
 def simulate_models(
@@ -163,8 +162,7 @@ def simulate_models(
 
 def _harder(usual: Floats, hard: Floats) -> Floats:
     """Return the quality of all on every task, of shape (workers, tasks)."""
-    out: Floats = 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
-    return out
+    return 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
 
 
 def _other(truth: Integers, k: int, rng: np.random.Generator, shape: tuple[int, int]) -> Integers:
@@ -194,8 +192,7 @@ def _with_common_errors(
 def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
     """Draw stated confidences: higher for right answers, and too high for all."""
     logit = BOAST + 0.8 * is_right + NOISE * rng.standard_normal(is_right.shape)
-    out: Floats = (1.0 / (1.0 + np.exp(-logit))).round(3)
-    return out
+    return (1.0 / (1.0 + np.exp(-logit))).round(3)
 
 
 def _named(

@@ -67,8 +67,7 @@ def expected_matrices(
 def shrink(counts: Floats, expected: Floats, strength: float) -> Floats:
     """Return posterior mean rows: counts plus `strength` pseudo-answers spread as `expected`."""
     total = counts.sum(axis=-1, keepdims=True) + strength
-    out: Floats = (counts + strength * expected) / total
-    return out
+    return (counts + strength * expected) / total
 
 
 def fit_strength(counts: Floats, expected: Floats) -> float:
@@ -95,5 +94,4 @@ def fit_strength(counts: Floats, expected: Floats) -> float:
 
 def _logit(chance: Floats) -> Floats:
     inside = np.clip(chance, 1e-6, 1.0 - 1e-6)
-    out: Floats = np.log(inside) - np.log1p(-inside)
-    return out
+    return np.log(inside) - np.log1p(-inside)

@@ -164,8 +164,7 @@ class Loss:
             found = minimize(
                 self, PRIOR_MEAN, jac=True, method="L-BFGS-B", bounds=bounds, options=rounds
             )
-        out: Floats = found.x
-        return out
+        return found.x
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient.

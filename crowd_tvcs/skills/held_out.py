@@ -209,8 +209,7 @@ def estimate_choice(like: Answers, answers: Answers, gold: Gold, skill: Skill) -
 
     def counted(rank: Integers) -> Floats:
         """Return the weight of answers of these ranks."""
-        out: Floats = often[np.minimum(rank, often.size - 1)]
-        return out
+        return often[np.minimum(rank, often.size - 1)]
 
     first = counted(ranks(task_of, -of_gold))
     if first.mean() >= ALMOST_ALL or of_gold.std() <= SKILL_TOLERANCE:
@@ -234,5 +233,4 @@ def estimate_choice(like: Answers, answers: Answers, gold: Gold, skill: Skill) -
 
 def _standardised(values: Floats) -> Floats:
     deviation = values.std()
-    out: Floats = (values - values.mean()) / (deviation if deviation > SKILL_TOLERANCE else 1.0)
-    return out
+    return (values - values.mean()) / (deviation if deviation > SKILL_TOLERANCE else 1.0)

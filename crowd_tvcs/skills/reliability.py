@@ -210,8 +210,7 @@ def predictive(hits: float, tries: float, further: int) -> Floats:
     a, b = hits + 0.5, tries - hits + 0.5
     log = betaln(k + a, further - k + b) - betaln(a, b)
     log += gammaln(further + 1.0) - gammaln(k + 1.0) - gammaln(further - k + 1.0)
-    out: Floats = np.exp(log)
-    return out
+    return np.exp(log)
 
 
 def describe_evidence(found: TargetEvidence | None, target: float) -> str:

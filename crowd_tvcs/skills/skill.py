@@ -118,8 +118,7 @@ class Skill:
     def deviation(self) -> Floats:
         """Posterior standard deviation of every worker's accuracy."""
         a, b = self.beta
-        out: Floats = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
-        return out
+        return np.sqrt(a * b / (a + b + 1.0)) / (a + b)
 
     @property
     def low(self) -> Floats:
@@ -192,8 +191,7 @@ class Skill:
     def _quantile(self, share: float) -> Floats:
         from scipy.special import betaincinv
 
-        out: Floats = betaincinv(*self.beta, share)
-        return out
+        return betaincinv(*self.beta, share)
 
 
 def reversed_doubt(skill: Skill) -> str | None:

@@ -171,8 +171,7 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
 def _pooled(by_gold: Floats, by_agreement: Floats, weight: float) -> Floats:
     """Return the logarithms of the weighted geometric mean of two posteriors."""
     gold, agreement = (np.log(np.maximum(p, MIN_PROBABILITY)) for p in (by_gold, by_agreement))
-    out: Floats = (1.0 - weight) * gold + weight * agreement
-    return out
+    return (1.0 - weight) * gold + weight * agreement
 
 
 def _by_other_gold(

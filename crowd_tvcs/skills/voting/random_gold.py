@@ -54,8 +54,7 @@ def _probability(here: int, there: int, n: int, others: int) -> float:
     from scipy.special import gammaln
 
     def log_ways(size: int, part: NDArray[np.int64]) -> NDArray[np.float64]:
-        out: NDArray[np.float64] = gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1)
-        return out
+        return gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1)
 
     total = here + there
     count = np.arange(max(0, total - others), min(total, n) + 1)

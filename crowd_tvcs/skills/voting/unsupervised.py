@@ -105,8 +105,7 @@ def fitted_skills(
 
 def _informative(answers: Answers, known: Integers) -> Bools:
     """Mask of tasks that say something on their workers, as a single answer alone does not."""
-    out: Bools = (answers.per_task > 1) | (known != UNKNOWN)
-    return out
+    return (answers.per_task > 1) | (known != UNKNOWN)
 
 
 class Skills(NamedTuple):
@@ -136,8 +135,7 @@ class Skills(NamedTuple):
         right = self.right[worker] - self.own[at, answers.label_of]
         total = self.total[worker] - self.own.sum(axis=1)
         s = ACCURACY_STRENGTH
-        out: Floats = (np.maximum(right, 0.0) + s * self.accuracy) / (np.maximum(total, 0.0) + s)
-        return out
+        return (np.maximum(right, 0.0) + s * self.accuracy) / (np.maximum(total, 0.0) + s)
 
 
 def expected_counts(answers: Answers, chances: Floats) -> Floats:
@@ -199,8 +197,7 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, model: Dependenc
         [np.bincount(answers.task_of, column, minlength=n.size) for column in evidence.T], axis=1
     )
     inner = softmax(model.shares * np.log(prior) + model.factor(n)[:, None] * logs)
-    out: Floats = (1.0 - model.common) * inner + model.common * prior
-    return out
+    return (1.0 - model.common) * inner + model.common * prior
 
 
 def log_evidence(answers: Answers, skills: Skills, accuracy: Floats) -> Floats:

@@ -90,8 +90,7 @@ class Votes:
     @property
     def is_labelled(self) -> NDArray[np.bool_]:
         """Whether each task has a label."""
-        out: NDArray[np.bool_] = self.label_of != UNKNOWN
-        return out
+        return self.label_of != UNKNOWN
 
     @property
     def is_measured(self) -> bool:
