@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax
+from crowd_tvcs.arrays import Floats, Integers, softmax
 
 MIN_GOLD = 5  # gold tasks with answers; fewer fit nothing
 # Priors of log T, log rho, log tau, logit eps, log b (docs/crowd-kinds.md): means, deviations.

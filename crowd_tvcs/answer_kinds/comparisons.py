@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from crowd_tvcs.answer_kinds.arrays import Integers
 from crowd_tvcs.answer_kinds.words import TIE, WORDS, code_of, find_fault_of_pair
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
@@ -22,6 +21,7 @@ from crowd_tvcs.answers.columns import (
     open_table,
 )
 from crowd_tvcs.answers.recorded import GivenByWorkers
+from crowd_tvcs.arrays import Integers
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import Table
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answer_kinds.words import TIE
+from crowd_tvcs.arrays import Floats, Integers
 
 # Deviations of the priors (docs/crowd-kinds.md).
 WEIGHT_SD, SIDE_SD, TIE_SD = 0.5, 0.4, 0.8  # of a worker

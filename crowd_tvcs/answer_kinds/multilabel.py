@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     MEANS,
     MIN_GOLD,
@@ -26,6 +25,7 @@ from crowd_tvcs.answer_kinds.calibration import (
     fit_calibration,
 )
 from crowd_tvcs.answer_kinds.label_sets import LabelSets
+from crowd_tvcs.arrays import Floats, Integers, sum_by
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import joined, plural, quoted
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.calibration import WIDTH, Evidence, score_given_step
 from crowd_tvcs.answer_kinds.propagation import Edges, propagate
 from crowd_tvcs.answer_kinds.worker_types import WorkerTypes, lapse_shares, worker_types
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 
 ROUNDS = 2
 STRENGTH = 5.0  # pseudo-tasks behind the share and the place of every step

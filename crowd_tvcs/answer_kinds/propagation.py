@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.worker_types import WorkerTypes
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 
 SWEEPS = 8
 PART = 4096  # answers at a time, to bound memory

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit, fit_davidson
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream

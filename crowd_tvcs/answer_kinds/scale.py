@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.calibration import MIN_GOLD, Calibration
 from crowd_tvcs.answer_kinds.ordinal import OrdinalFit, fit_ordinal
 from crowd_tvcs.answer_kinds.propagation import Edges
 from crowd_tvcs.answer_kinds.scale_order import ScaleOrder, judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import judge_tasks
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream
@@ -265,7 +264,7 @@ def _worker_means(fit: OrdinalFit) -> Floats:
 
 def describe_claims(votes: ScaleVotes) -> str:
     """Describe how sure the labels are, or that it was not measured."""
-    voted: NDArray[np.bool_] = (votes.gold < 0) & (votes.answers > 0)
+    voted: Bools = (votes.gold < 0) & (votes.answers > 0)
     reached = votes.reached_on_gold()
     if reached is None:
         answered = int(((votes.gold >= 0) & (votes.answers > 0)).sum())

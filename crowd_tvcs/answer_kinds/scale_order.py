@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.agreement.bootstrap import draw_tasks, percentiles
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, sum_by
 from crowd_tvcs.answer_kinds.propagation import Edges
+from crowd_tvcs.arrays import Floats, Integers, sum_by
 from tvcs_core.files.display import joined, quoted
 
 DRAWS = 400

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     Calibration,
     Evidence,
@@ -24,6 +23,7 @@ from crowd_tvcs.answer_kinds.calibration import (
 )
 from crowd_tvcs.answer_kinds.ordinal import MatrixFit, OrdinalFit, fit_matrices
 from crowd_tvcs.answer_kinds.propagation import Edges
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import MIN_LOG_ODDS
 from crowd_tvcs.belief.dependent import contrasts, log_odds
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
+from crowd_tvcs.arrays import Floats, Integers
 
 BIASES = (-1.3, -0.6, 0.0, 0.6, 1.3)  # in half-widths
 SCALES = (0.0, 0.4, 0.7, 1.0, 1.25)

@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted, unquoted
 from tvcs_core.files.tables import is_number
@@ -23,10 +24,8 @@ COLUMNS = ("label", "gold", "share")
 MAX_SHOWN = 10  # classes in a message
 EQUAL = "equal"
 
-Floats = NDArray[np.float64]
 
-
-def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> NDArray[np.int64]:
+def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> Integers:
     """Return the number of gold labels, by task, of each of `classes`; others are not counted."""
     known = list(labels.values())
     return np.array([known.count(name) for name in classes], dtype=np.int64)
@@ -62,7 +61,7 @@ def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
 
-def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, int, float]]:
+def rows(classes: Sequence[str], counts: Integers) -> list[tuple[str, int, float]]:
     """Return the rows of `COLUMNS` for a file."""
     return list(zip(classes, counts.tolist(), class_prevalence(counts).tolist(), strict=True))
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.columns import (
     WORKER,
@@ -15,14 +14,13 @@ from crowd_tvcs.answers.columns import (
     open_table,
     refuse_others,
 )
+from crowd_tvcs.arrays import Floats
 from tvcs_core.files.spreadsheet import unshield
 
 COLUMNS = (WORKER, Column("label"), Column("answer"), Column("probability"))
 
 
-def read_confusion(
-    path: Path, workers: Sequence[str]
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def read_confusion(path: Path, workers: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """Read one confusion matrix per worker: the classes, and an array of (worker, label, answer).
 
     The table has one row for every worker, true label and answer, in any order, with the columns

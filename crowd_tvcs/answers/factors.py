@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.files.display import plural
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

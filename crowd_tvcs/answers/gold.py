@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.names import check_labels, check_names, encode, sort_classes
+from crowd_tvcs.arrays import Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import joined, plural, quoted
 
@@ -78,7 +78,7 @@ class Gold:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> Integers:
         """Return the class index of each of `tasks`; `UNKNOWN` without a known label.
 
         Raises

@@ -26,6 +26,7 @@ from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.rows import read_probability
 from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, plural, quoted, summary, unquoted
 from tvcs_core.files.errors import DataError
@@ -70,10 +71,10 @@ class Quality:
     Quality(2 workers x 2 tasks)
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     workers: tuple[str, ...]
     tasks: tuple[str, ...]
-    allowed: NDArray[np.bool_] | None = field(default=None)
+    allowed: Bools | None = field(default=None)
 
     def __init__(
         self,
@@ -125,26 +126,24 @@ class Quality:
         """Numbers of workers and tasks."""
         return len(self.workers), len(self.tasks)
 
-    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def room(self) -> tuple[Integers, Integers]:
         """Count the tasks that every worker may do, and the workers that every task may get."""
         n_workers, n_tasks = self.shape
         if self.allowed is None:
             return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
         return self.allowed.sum(axis=1), self.allowed.sum(axis=0)
 
-    def columns(self, tasks: NDArray[np.int64]) -> Quality:
+    def columns(self, tasks: Integers) -> Quality:
         """Return the table of these tasks, which are named by their places; one may be twice."""
         allowed = None if self.allowed is None else self.allowed[:, tasks]
         names = list(map(str, range(tasks.size)))
         return Quality(self.values[:, tasks], self.workers, names, allowed)
 
-    def of_pairs(
-        self, workers: NDArray[np.integer], tasks: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def of_pairs(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> Floats:
         """Return the quality of pairs."""
         return self.values[workers, tasks]
 
-    def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> Bools:
         """Whether pairs may be assigned."""
         if self.allowed is None:
             return np.ones(np.broadcast_shapes(workers.shape, tasks.shape), dtype=bool)
@@ -314,9 +313,7 @@ def _from_wide(table: Table, of: str) -> Quality:
     return Quality(values, workers, tasks)
 
 
-def _refuse_means(
-    table: Table, kind: str, names: Sequence[str], values: NDArray[np.float64]
-) -> None:
+def _refuse_means(table: Table, kind: str, names: Sequence[str], values: Floats) -> None:
     """Refuse a line that is the mean of the others and called so."""
     for k, name in enumerate(names):
         if name.casefold() in SUMMARIES and len(names) > 2:
@@ -346,7 +343,7 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     return Quality(values, worker.names, task.names, mask), ignored
 
 
-def _qualities(table: Table, columns: Sequence[int]) -> NDArray[np.float64]:
+def _qualities(table: Table, columns: Sequence[int]) -> Floats:
     """Read qualities, as numbers or in per cent."""
     try:
         return table.numbers(1, columns)
@@ -391,7 +388,7 @@ def _refuse_repeated(
     raise table.error(f"every {kind} must occur once; repeated: {', '.join(named)}{more}")
 
 
-def _check_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
+def _check_unit(table: Table, values: Floats, columns: Sequence[int]) -> None:
     wrong = (values < 0.0) | (values > 1.0)
     if wrong.any():
         i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import Flag, Floats, Integers, p_value_text, significant_flags
-from crowd_tvcs.belief.independent import softmax
+from crowd_tvcs.behaviour.evidence import Flag, p_value_text, significant_flags
 from crowd_tvcs.skills.voting.unsupervised import (
     USUAL,
     Skills,
@@ -143,9 +143,7 @@ def _shared(crowd: Crowd) -> Iterator[tuple[Integers, Integers, Floats, tuple[Fl
     skills, prior = fitted_skills(a, known)
     accuracy = skills.accuracy_without(a)
     evidence = log_evidence(a, skills, accuracy)
-    of_task = np.stack(
-        [np.bincount(a.task_of, e, minlength=len(a.tasks)) for e in evidence.T], axis=1
-    )
+    of_task = sum_by(a.task_of, evidence, len(a.tasks))
     for left, right in _pairs_of_answers(a):
         is_first = a.worker_of[left] < a.worker_of[right]
         x, y = np.where(is_first, left, right), np.where(is_first, right, left)

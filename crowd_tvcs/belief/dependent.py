@@ -26,18 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import (
     ACCURACY_MARGIN,
     MIN_ANSWER_PROBABILITY,
     MIN_LOG_ODDS,
     MIN_PROBABILITY,
 )
-from crowd_tvcs.belief.independent import softmax, softmax_of_task
+from crowd_tvcs.belief.independent import softmax_of_task
 from crowd_tvcs.belief.parameters import DependenceParams
 
 Matrix = tuple[tuple[float, ...], ...]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +182,9 @@ def dependent_posterior(
     if weight is not None:
         kept *= weight
         size = np.bincount(task_of, weight, minlength=n_tasks)
-    evidence = _sum_by_group(kept[:, None] * rows.tempered(model), task_of, n_tasks)
+    evidence = sum_by(task_of, kept[:, None] * rows.tempered(model), n_tasks)
     inner = softmax(shares * np.log(prior) + model.factor(size)[:, None] * evidence)
     return (1.0 - model.common) * inner + model.common * prior
-
-
-def _sum_by_group(values: Floats, group_of: Integers, n_groups: int) -> Floats:
-    """Sum the rows of `values` by group, of shape (groups, columns)."""
-    columns = [np.bincount(group_of, column, minlength=n_groups) for column in values.T]
-    return np.stack(columns, axis=1)
 
 
 class WeightedAnswer(NamedTuple):

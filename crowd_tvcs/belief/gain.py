@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.constants import (
     GAIN_ROUNDING,
     LOOK_AHEAD,
@@ -27,8 +28,6 @@ from crowd_tvcs.belief.constants import (
 )
 from crowd_tvcs.belief.dependent import log_odds, log_odds_of_worker
 from crowd_tvcs.belief.parameters import DependenceParams
-
-Floats = NDArray[np.float64]
 
 
 def gain_per_label(

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.constants import KNOTS
 
 MAX_STEP = 50.0  # size of a step: a logarithm; fitted ones stay below 4 (`skills.dependence_fit`)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

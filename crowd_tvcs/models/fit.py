@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior, family_weights
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.models.calibration import CalibratedModels, calibrate
 from crowd_tvcs.models.held_out_gold import HeldOutGold
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import fit_families
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from crowd_tvcs.skills.dependence_loss import Prefixes
 
 ROUNDING = 1e-9  # of a confidence that equals the target
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, write_answers
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.streams import stream
 
@@ -32,9 +32,6 @@ WITHIN, BETWEEN = 0.6, 0.3  # fractions of shared mistakes
 MODEL_QUALITY, PERSON_QUALITY = (0.7, 0.9), (0.65, 0.9)  # ranges
 MODEL_COST, PERSON_COST = 0.01, 0.1  # of an answer
 BOAST, NOISE = 2.0, 0.7  # logit of a stated confidence: mean overconfidence, and deviation
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,7 @@ class MixedCrowd:
         known = set(self.gold)
         return tuple(name for name in self.answers.tasks if name not in known)
 
-    def of(self, *, models: bool, tasks: Sequence[str]) -> NDArray[np.bool_]:
+    def of(self, *, models: bool, tasks: Sequence[str]) -> Bools:
         """Return the mask of the answers of models, or of people, to some tasks."""
         names, wanted = self.answers.workers, set(tasks)
         by_model = np.array([name in self.family_of for name in names])[self.answers.worker_of]
@@ -189,7 +186,7 @@ def _with_common_errors(
     return np.where(is_kept, seen, _other(seen, k, rng, quality.shape))
 
 
-def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+def _stated(is_right: Bools, rng: np.random.Generator) -> Floats:
     """Draw stated confidences: higher for right answers, and too high for all."""
     logit = BOAST + 0.8 * is_right + NOISE * rng.standard_normal(is_right.shape)
     return (1.0 / (1.0 + np.exp(-logit))).round(3)

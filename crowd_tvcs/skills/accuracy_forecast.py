@@ -13,16 +13,14 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.intervals import prediction_interval, wilson
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MIN_SKILL_GAP = 0.01  # accuracy: with less, the best and the usual workers are not told apart
 INT64_MAX = 2**63 - 1
@@ -109,9 +107,7 @@ class ForecastModel:
             raise ValueError("forecast_model.gaps must lie in [-1, 1]")
         return cls(**{**given, **{name: tuple(values) for name, values in lists.items()}})
 
-    def forecast_plan(
-        self, quality: Floats, support: NDArray[np.bool_], accuracy: Floats
-    ) -> AccuracyForecast:
+    def forecast_plan(self, quality: Floats, support: Bools, accuracy: Floats) -> AccuracyForecast:
         """Forecast the accuracy of a plan from qualities and pairs of shape (workers, tasks).
 
         `accuracy` is the expected accuracy of every task.

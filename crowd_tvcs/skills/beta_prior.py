@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from crowd_tvcs.arrays import Floats, Integers
 
 PRIORS = ("empirical-bayes", "two-answers", "usual-crowd")
 FEW_STRENGTH = 2.0  # answers, of the prior with few gold answers: one right and one wrong (Laplace)
@@ -16,8 +17,6 @@ PRIOR_STRENGTH = 10.0  # answers: median of the log-normal prior of the strength
 # as `PRIOR_STRENGTH` answers, so that the first answers to gold do not decide on everybody.
 USUAL_MEAN = 0.65
 MEANS = (0.02, 0.98)  # bounds of the mean accuracy, which keep the Beta parameters above 0
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,21 +36,21 @@ class BetaPrior:
     source: str
 
 
-def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def two_answers(n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Return the prior for few gold answers: their share of right ones, counting two answers."""
     total = float(n_gold.sum()) + 2.0
     mean = (float(n_right.sum()) + 1.0) / total
     return BetaPrior(mean, FEW_STRENGTH, "two-answers")
 
 
-def usual_crowd(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def usual_crowd(n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Return the prior for few or no gold answers in a crowd like others (`USUAL_MEAN`)."""
     total = float(n_gold.sum()) + PRIOR_STRENGTH
     mean = (float(n_right.sum()) + USUAL_MEAN * PRIOR_STRENGTH) / total
     return BetaPrior(mean, FEW_STRENGTH, "usual-crowd")
 
 
-def prior_of(kind: str, n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def prior_of(kind: str, n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Return the prior of one of `PRIORS` for the counts of a crowd."""
     if kind == "two-answers":
         return two_answers(n_gold, n_right)
@@ -60,7 +59,7 @@ def prior_of(kind: str, n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -
     return beta_prior(n_gold, n_right)
 
 
-def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def beta_prior(n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Fit mean and strength by maximum a posteriori in the beta-binomial model, within bounds.
 
     The strength has a log-normal prior with median `PRIOR_STRENGTH` and deviation 1.

@@ -9,15 +9,13 @@ Dirichlet-multinomial model.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.skills.beta_prior import FEW_STRENGTH, FEW_WORKERS, STRENGTHS, BetaPrior
 
 # Pseudo-answers with evenly spread mistakes per class of the crowd's counts, for the model of
 # dependence; chosen with its parameters (docs/studies/crowd-confidence.md).
 CROWD_STRENGTH = 20.0
-
-Floats = NDArray[np.float64]
 
 
 def confusion_matrices(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.parameters import DependenceParams
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, is_number_in, is_positive_count
 from tvcs_core.files.display import plural
@@ -23,8 +23,6 @@ from tvcs_core.files.tables import read_text
 BEST_FIRST = 8.0  # choice exponent, per standard deviation of skill, that counts as a strict order
 MIN_GOLD_TO_WARN = 50  # gold tasks: with fewer, the folds disagree on the best one or two workers
 MOST_CLASSES = 20  # with matrices: beyond, gold has too few answers per cell
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.common_error import DEFAULT_ERROR, common_error, fit_forecast
 from crowd_tvcs.skills.dependence import BEST_FIRST, Dependence
@@ -33,9 +33,6 @@ MIN_FAMILY_GOLD = 10  # gold tasks; the same for workers in families
 FAMILY_OVERLAP = 0.4  # overlap in a family: the best of .2, .4, .7 on simulated language models
 # Gold tasks; with fewer, asking whether matrices help lost .006 of log score (docs/decisions, 65).
 MIN_GOLD_FOR_MATRICES = 30
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def fit_dependence(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.belief.constants import KNOTS
 from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
@@ -42,9 +42,6 @@ MAX_ITERATIONS = 30
 CALIBRATION_WEIGHT = 3.0
 CALIBRATION_HALF_GOLD = 30.0  # gold tasks with which the weight is half of that
 MIN_VARIANCE = 0.02  # of a hit or miss, so that a perfect bin does not weigh without bound
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def usual_dependence(**facts: Any) -> Dependence:

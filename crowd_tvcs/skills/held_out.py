@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.answers.class_prevalence import class_prevalence
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices, fit_strength, shrink
 from crowd_tvcs.skills.dependence import BEST_FIRST
@@ -31,9 +32,6 @@ ALMOST_ALL = 0.9  # share of the answers to gold beyond which workers count as n
 CHOICE_STEP = 0.5  # of the exponent of `orders`
 SKILL_TOLERANCE = 1e-9  # deviation of skills that counts as none
 ORDERS = 2  # random orders of the answers, if they do not come best first
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

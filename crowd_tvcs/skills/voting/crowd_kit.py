@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.arrays import Floats
 from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_usable(name: str) -> None:
         raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")
 
 
-def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
+def aggregate(name: str, answers: Answers) -> Floats:
     """Return class weights for every task, of shape (tasks, classes), by one of `USABLE`.
 
     The weights are posterior probabilities under the aggregator's model; for MMSR they are shares
@@ -62,7 +62,7 @@ def _answered(answers: Answers) -> pd.DataFrame:
     return answers.to_frame()
 
 
-def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:
+def _weights(table: pd.DataFrame, answers: Answers) -> Floats:
     values = table.reindex(index=list(answers.tasks), columns=list(answers.classes))
     out = np.clip(np.nan_to_num(values.to_numpy(dtype=np.float64)), 0.0, None)
     out[out.sum(axis=1) <= 0.0] = 1.0

@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.answer_kinds.crowds import gold_of, scale_crowd
 from crowd_tvcs.answer_kinds import ordinal
-from crowd_tvcs.answer_kinds.arrays import sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     Calibration,
     Evidence,
@@ -23,6 +22,7 @@ from crowd_tvcs.answer_kinds.scale_order import judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import answer_weights
 from crowd_tvcs.answer_kinds.worker_types import lapse_shares, worker_types
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.arrays import sum_by
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 
