@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs.arrays import Bools, Floats, Integers
-from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from crowd_tvcs.skills.dependence_loss import Prefixes
 
@@ -64,12 +63,7 @@ class HeldOutGold:
         All tasks count if none are chosen.
         """
         claim, hit = (x if chosen is None else x[chosen] for x in (self.claim, self.hit))
-        if not hit.size:
-            return None
-        reached = float(hit.mean())
-        return CalibrationBin(
-            None, hit.size, float(claim.mean()), reached, *wilson(reached, hit.size)
-        )
+        return CalibrationBin.of(claim, hit) if hit.size else None
 
     def confident(self, target: float) -> CalibrationBin | None:
         """Return the same for the tasks with a confidence of at least `target`."""

@@ -36,27 +36,22 @@ class BetaPrior:
     source: str
 
 
-def two_answers(n_gold: Integers, n_right: Integers) -> BetaPrior:
-    """Return the prior for few gold answers: their share of right ones, counting two answers."""
-    total = float(n_gold.sum()) + 2.0
-    mean = (float(n_right.sum()) + 1.0) / total
-    return BetaPrior(mean, FEW_STRENGTH, "two-answers")
+def few_answers(kind: str, n_gold: Integers, n_right: Integers) -> BetaPrior:
+    """Return the prior of a crowd with few gold answers, counting two answers.
 
-
-def usual_crowd(n_gold: Integers, n_right: Integers) -> BetaPrior:
-    """Return the prior for few or no gold answers in a crowd like others (`USUAL_MEAN`)."""
-    total = float(n_gold.sum()) + PRIOR_STRENGTH
-    mean = (float(n_right.sum()) + USUAL_MEAN * PRIOR_STRENGTH) / total
-    return BetaPrior(mean, FEW_STRENGTH, "usual-crowd")
+    Its mean is the share of right ones, with one right and one wrong added (``"two-answers"``), or
+    `PRIOR_STRENGTH` of a crowd like others (``"usual-crowd"``).
+    """
+    strength, mean = (2.0, 0.5) if kind == "two-answers" else (PRIOR_STRENGTH, USUAL_MEAN)
+    share = (float(n_right.sum()) + mean * strength) / (float(n_gold.sum()) + strength)
+    return BetaPrior(share, FEW_STRENGTH, kind)
 
 
 def prior_of(kind: str, n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Return the prior of one of `PRIORS` for the counts of a crowd."""
-    if kind == "two-answers":
-        return two_answers(n_gold, n_right)
-    if kind == "usual-crowd" and (n_gold >= 2).sum() < FEW_WORKERS:
-        return usual_crowd(n_gold, n_right)
-    return beta_prior(n_gold, n_right)
+    if kind != "two-answers" and (n_gold >= 2).sum() >= FEW_WORKERS:
+        return beta_prior(n_gold, n_right)
+    return few_answers("usual-crowd" if kind == "usual-crowd" else "two-answers", n_gold, n_right)
 
 
 def beta_prior(n_gold: Integers, n_right: Integers) -> BetaPrior:
@@ -67,8 +62,6 @@ def beta_prior(n_gold: Integers, n_right: Integers) -> BetaPrior:
     from scipy.optimize import minimize
     from scipy.special import betaln
 
-    if (n_gold >= 2).sum() < FEW_WORKERS:
-        return two_answers(n_gold, n_right)
     some = n_gold > 0
     pairs, times = np.unique(
         np.stack([n_right[some], n_gold[some] - n_right[some]]), axis=1, return_counts=True

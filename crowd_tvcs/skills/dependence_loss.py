@@ -21,7 +21,6 @@ from crowd_tvcs.belief.dependent import (
     dependent_posterior,
     family_weights,
 )
-from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.belief.parameters import knot_weights
 from crowd_tvcs.skills.common_error import DEFAULT_ERROR
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
@@ -114,16 +113,10 @@ class Prefixes:
         """Return mean confidence and accuracy by the number of answers."""
         p = self.posteriors(model)
         claim, hit = p.max(axis=1), p.argmax(axis=1) == self.truth
-        out = []
-        for labels, part in zip(PREFIXES, self.part, strict=True):
-            tasks = round((part.stop - part.start) * self.weight * len(PREFIXES))
-            low, high = wilson(float(hit[part].mean()), tasks)
-            out.append(
-                CalibrationBin(
-                    labels, tasks, float(claim[part].mean()), float(hit[part].mean()), low, high
-                )
-            )
-        return tuple(out)
+        return tuple(
+            CalibrationBin.of(claim[part], hit[part], labels, self.tasks)
+            for labels, part in zip(PREFIXES, self.part, strict=True)
+        )
 
 
 class Loss:

@@ -72,12 +72,7 @@ def calibration_bins(claim: Floats, hit: Bools) -> list[CalibrationBin]:
         inside = (claim >= low) & ((claim < high) | (high == BIN_EDGES[-1]))
         tasks = int(inside.any(axis=1).sum())
         if tasks:
-            reached = float(hit[inside].mean())
-            out.append(
-                CalibrationBin(
-                    None, tasks, float(claim[inside].mean()), reached, *wilson(reached, tasks)
-                )
-            )
+            out.append(CalibrationBin.of(claim[inside], hit[inside], tasks=tasks))
     return out
 
 
