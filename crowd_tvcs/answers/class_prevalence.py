@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
+from crowd_tvcs.answers.rows import read_shares
 from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted, unquoted
@@ -71,12 +72,8 @@ def read_prevalence(path: str | Path) -> dict[str, float]:
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
     label, share = find(table, [Column("label"), Column("share")], hint)
-    values = table.numbers(1, [share])[:, 0].tolist()
+    values = read_shares(table, [share], "a share")[:, 0].tolist()
     out = {name: values[r - 1] for name, r in rows_by_name(table, label, checked=False).items()}
-    for r, value in enumerate(values, start=1):
-        if not 0.0 <= value <= 1.0:
-            found = unquoted(table.rows[r][share])
-            raise table.error(f"must be a share in [0, 1], found {found}", r, share)
     if abs(sum(out.values()) - 1.0) > 1e-6:
         raise table.error(f"the shares must add up to 1, they add up to {sum(out.values()):.6g}")
     return out

@@ -14,6 +14,7 @@ from crowd_tvcs.answers.columns import (
     open_table,
     refuse_others,
 )
+from crowd_tvcs.answers.rows import read_shares
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.spreadsheet import unshield
 
@@ -43,13 +44,8 @@ def read_confusion(path: Path, workers: Sequence[str]) -> tuple[tuple[str, ...],
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)
-    for r, (row, probability) in enumerate(
-        zip(rows, table.numbers(1, [at_probability])[:, 0].tolist(), strict=True), start=1
-    ):
-        if not 0.0 <= probability <= 1.0:
-            raise table.error(
-                f"a probability must be in [0, 1], found {probability}", r, at_probability
-            )
+    probabilities = read_shares(table, [at_probability], "a probability")[:, 0].tolist()
+    for r, (row, probability) in enumerate(zip(rows, probabilities, strict=True), start=1):
         if row[at_worker] not in row_of:
             continue
         place = row_of[row[at_worker]], class_of[row[at_label]], class_of[row[at_answer]]
