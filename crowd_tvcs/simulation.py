@@ -116,10 +116,10 @@ def simulate(
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = stream(rng, "crowd", family)
     values, chance = FAMILIES[family](n_workers, (n_tasks, n_gold), low, high, rng)
-    quality = Quality(values, _numbered("w", n_workers), _numbered("t", n_tasks))
+    quality = Quality(values, numbered("w", n_workers), numbered("t", n_tasks))
     gold_labels, gold_answers = _answer(chance, rng)
     labels, answers = _answer(values, rng)
-    gold = _numbered("gold", n_gold)
+    gold = numbered("gold", n_gold)
     return Crowd(quality, labels, answers, gold, gold_labels, gold_answers)
 
 
@@ -204,6 +204,7 @@ def _write_answers(
     write_csv(path, ["task", "worker", "label"], rows)
 
 
-def _numbered(prefix: str, count: int) -> tuple[str, ...]:
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """Return so many names, with numbers of one width from 1."""
     width = len(str(count))
     return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))

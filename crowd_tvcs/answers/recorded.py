@@ -196,6 +196,13 @@ class Answers(GivenToTasks):
         return {name: n for name, n in zip(self.classes, counts, strict=True) if n}
 
     @property
+    def label_counts(self) -> Integers:
+        """Number of answers to every task with each label, of shape (tasks, classes)."""
+        shape = len(self.tasks), len(self.classes)
+        cell = self.task_of * shape[1] + self.label_of
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+
+    @property
     def given(self) -> Bools:
         """Mask of the answered pairs, of shape (workers, tasks)."""
         out = np.zeros((len(self.workers), len(self.tasks)), dtype=bool)

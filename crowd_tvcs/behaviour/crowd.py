@@ -47,10 +47,7 @@ class Crowd:
     @cached_property
     def counts(self) -> Floats:
         """Number of times that each label was given to each task, of shape (tasks, classes)."""
-        a = self.answers
-        out = np.zeros((len(a.tasks), len(a.classes)))
-        np.add.at(out, (a.task_of, a.label_of), 1.0)
-        return out
+        return self.answers.label_counts.astype(np.float64)
 
     @cached_property
     def of_worker(self) -> list[Integers]:

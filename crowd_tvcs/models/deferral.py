@@ -177,8 +177,7 @@ class DeferredTasks:
         The largest come first, and those without agreement last.
         """
         answers, n = self.models.answers, len(self.models.answers.workers)
-        counts = np.zeros((len(answers.tasks), len(answers.classes)), dtype=np.int64)
-        np.add.at(counts, (answers.task_of, answers.label_of), 1)
+        counts = answers.label_counts
         full = counts.sum(axis=1) == n
         of_gold = self.models.held_out_gold.tasks
         found = []

@@ -24,6 +24,7 @@ import numpy as np
 
 from crowd_tvcs.answers.answers import Answers, Gold, write_answers
 from crowd_tvcs.arrays import Bools, Floats, Integers
+from crowd_tvcs.simulation import numbered
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.streams import stream
 
@@ -197,9 +198,9 @@ def _named(
     classes: Sequence[str], n_gold: int,
 ) -> MixedCrowd:  # fmt: skip
     n_models, m = stated.shape
-    gold = _numbered("gold", n_gold)
-    tasks = (*gold, *_numbered("t", m - n_gold))
-    models, people = _numbered("m", n_models), _numbered("p", len(labels) - n_models)
+    gold = numbered("gold", n_gold)
+    tasks = (*gold, *numbered("t", m - n_gold))
+    models, people = numbered("m", n_models), numbered("p", len(labels) - n_models)
     j, i = np.divmod(np.arange(labels.size), len(labels))
     confidence = np.full(labels.size, np.nan)
     confidence[i < n_models] = stated[i[i < n_models], j[i < n_models]]
@@ -212,11 +213,6 @@ def _named(
         {name: f"f{f + 1}" for name, f in zip(models, family.tolist(), strict=True)},
         dict(zip(workers, quality.tolist(), strict=True)),
     )
-
-
-def _numbered(prefix: str, count: int) -> tuple[str, ...]:
-    width = len(str(count))
-    return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))
 
 
 def write_models(crowd: MixedCrowd, folder: Path, *, full_answers: bool = False) -> None:

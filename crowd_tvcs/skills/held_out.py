@@ -173,7 +173,9 @@ def orders(task_of: Integers, lower_bound: Floats, choice: float) -> list[Intege
     """
     if choice >= BEST_FIRST:
         return [ranks(task_of, -lower_bound)]
-    ahead = choice * _standardised(lower_bound)
+    deviation = lower_bound.std()
+    unit = deviation if deviation > SKILL_TOLERANCE else 1.0
+    ahead = choice * ((lower_bound - lower_bound.mean()) / unit)
     rng = stream(0, "order of gold answers")
     tiny = np.finfo(np.float64).tiny  # a draw of 0 comes first
     drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(ORDERS))
@@ -227,8 +229,3 @@ def estimate_choice(like: Answers, answers: Answers, gold: Gold, skill: Skill) -
     at = bisect_left(steps[1:-1], chosen, key=skilled)
     nearest = min(steps[at : at + 2], key=lambda choice: abs(skilled(choice) - chosen))
     return float(nearest)
-
-
-def _standardised(values: Floats) -> Floats:
-    deviation = values.std()
-    return (values - values.mean()) / (deviation if deviation > SKILL_TOLERANCE else 1.0)

@@ -27,10 +27,9 @@ def sample_doubt(answers: Answers, known: Integers) -> str:
     known
         Class index of the label of every task, `UNKNOWN` for tasks without gold.
     """
-    m, k = len(answers.tasks), len(answers.classes)
-    votes = np.bincount(answers.task_of * k + answers.label_of, minlength=m * k).reshape(m, k)
-    answered = answers.per_task > 0
-    leading, is_gold = votes.argmax(axis=1)[answered], (known != UNKNOWN)[answered]
+    k, answered = len(answers.classes), answers.per_task > 0
+    leading = answers.label_counts.argmax(axis=1)[answered]
+    is_gold = (known != UNKNOWN)[answered]
     counts = np.stack(
         [np.bincount(leading[part], minlength=k) for part in (is_gold, ~is_gold)]
     )  # of classes among gold tasks, and among others

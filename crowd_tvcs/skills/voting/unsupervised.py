@@ -147,11 +147,9 @@ def expected_counts(answers: Answers, chances: Floats) -> Floats:
 
 def vote_shares(answers: Answers) -> Floats:
     """Return the share of every class in the answers of a task; equal shares without answers."""
-    m, k = len(answers.tasks), len(answers.classes)
-    cell = answers.task_of * k + answers.label_of
-    counts = np.bincount(cell, minlength=m * k).reshape(m, k).astype(np.float64)
+    counts = answers.label_counts
     total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, counts / np.maximum(total, 1.0), 1.0 / k)
+    return np.where(total > 0, counts / np.maximum(total, 1), 1.0 / counts.shape[1])
 
 
 def _set_known(chances: Floats, known: Integers) -> None:
