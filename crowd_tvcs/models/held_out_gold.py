@@ -62,7 +62,8 @@ class HeldOutGold:
 
         All tasks count if none are chosen.
         """
-        claim, hit = (x if chosen is None else x[chosen] for x in (self.claim, self.hit))
+        some = slice(None) if chosen is None else chosen
+        claim, hit = self.claim[some], self.hit[some]
         return CalibrationBin.of(claim, hit) if hit.size else None
 
     def confident(self, target: float) -> CalibrationBin | None:
