@@ -59,17 +59,17 @@ def fit_ordinal(edges: Edges, gold: Integers, n_steps: int, n_workers: int) -> O
     for _ in range(ROUNDS):
         given = score_given_step(types.scores, centres, WIDTH)
         log_prior = np.log(np.where((gold >= 0)[:, None], given[gold], prior @ given) + 1e-12)
-        messages = propagate(edges, types, type_prior, log_prior, n_workers)
-        type_prior = messages.types.sum(axis=0) + TYPE_STRENGTH * types.prior
+        messages, of_types = propagate(edges, types, type_prior, log_prior, n_workers)
+        type_prior = of_types.sum(axis=0) + TYPE_STRENGTH * types.prior
         type_prior /= type_prior.sum()
-        likelihood = sum_by(edges.task, messages.to_task, n_tasks)
+        likelihood = sum_by(edges.task, messages, n_tasks)
         if (gold >= 0).any():
             centres = _centres(types.scores, likelihood, prior, gold, n_steps)
         else:
             posterior = softmax(np.log(prior) + _by_step(given, likelihood))
             prior = (posterior.sum(axis=0) + STRENGTH) / (n_tasks + STRENGTH * n_steps)
     evidence = Evidence(prior, likelihood, n_answers, types.scores, centres)
-    return OrdinalFit(evidence, messages.to_task, types, messages.types)
+    return OrdinalFit(evidence, messages, types, of_types)
 
 
 def gold_shares(gold: Integers, n_steps: int) -> Floats:

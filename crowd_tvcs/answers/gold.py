@@ -62,12 +62,8 @@ class Gold:
             check_labels("labels of gold", list(own.values()))
         names = check_names("classes", sort_classes(own.values()) if classes is None else classes)
         encode("label", list(dict.fromkeys(own.values())), names)
-        object.__setattr__(self, "labels", own)
-        object.__setattr__(self, "classes", names)
-        object.__setattr__(self, "layout", layout)
-        if seen_once is not None:
-            check_type("seen_once", seen_once, Mapping)
-        object.__setattr__(self, "seen_once", dict(seen_once or {}))
+        check_type("seen_once", seen_once, Mapping, or_none=True)
+        vars(self).update(labels=own, classes=names, layout=layout, seen_once=dict(seen_once or {}))
 
     def __repr__(self) -> str:
         return (

@@ -104,10 +104,7 @@ class Quality:
                 raise ValueError(f"allowed must have shape {shape}, found {mask.shape}")
             mask.setflags(write=False)
         array.setflags(write=False)
-        object.__setattr__(self, "values", array)
-        object.__setattr__(self, "workers", names[0])
-        object.__setattr__(self, "tasks", names[1])
-        object.__setattr__(self, "allowed", mask)
+        vars(self).update(values=array, workers=names[0], tasks=names[1], allowed=mask)
 
     def __repr__(self) -> str:
         pairs = (
@@ -153,10 +150,9 @@ class Quality:
         for array in (values, allowed):
             if array is not None:
                 array.setflags(write=False)
-        object.__setattr__(out, "values", values)
-        object.__setattr__(out, "workers", tuple(self.workers[i] for i in rows))
-        object.__setattr__(out, "tasks", tuple(self.tasks[j] for j in columns))
-        object.__setattr__(out, "allowed", allowed)
+        workers = tuple(self.workers[i] for i in rows)
+        tasks = tuple(self.tasks[j] for j in columns)
+        vars(out).update(values=values, workers=workers, tasks=tasks, allowed=allowed)
         return out
 
 

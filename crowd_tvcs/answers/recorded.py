@@ -118,12 +118,13 @@ class Answers(GivenToTasks):
             ("label", classes, label_of),
         ):
             plural = "classes" if kind == "label" else f"{kind}s"
-            names = check_names(plural, given)
-            object.__setattr__(self, plural, names)
-            object.__setattr__(self, f"{kind}_of", check_codes(f"{kind}_of", codes, names, size))
-        object.__setattr__(self, "layout", layout)
-        object.__setattr__(self, "when", check_times("when", when, size))
-        object.__setattr__(self, "seconds", check_times("seconds", seconds, size))
+            names, codes_of = check_names(plural, given), f"{kind}_of"
+            vars(self).update({plural: names, codes_of: check_codes(codes_of, codes, names, size)})
+        vars(self).update(
+            layout=layout,
+            when=check_times("when", when, size),
+            seconds=check_times("seconds", seconds, size),
+        )
         check_classes(self.classes)
         self._refuse_pairs_twice()
 
