@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.arguments import array_of
 from tvcs_core.constraint import TVCS
-from tvcs_core.files.matrices import refuse_masked
 
 # Largest size of a value: 2^23 squares of this size still sum to a float64.
 MAX_SIZE = 2.0**500
@@ -140,8 +140,7 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         indices = np.ravel_multi_index(V.coords, constraint.shape)
         values = V.data
     else:
-        refuse_masked("V", V)
-        array = np.asarray(V)
+        array = array_of("V", V, copy=False)
         if array.ndim == 0:
             found = type(V).__name__
             raise TypeError(f"V must be an array of shape {constraint.shape}, found {found}")
