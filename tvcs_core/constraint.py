@@ -347,7 +347,7 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         if np.isposinf(array).any():
             raise ValueError(f"{name} must be finite, found inf; {NO_CAP}")
         _refuse(name, array, ~whole, "an integer")
-    elif array.dtype.kind not in "iu":
+    elif array.dtype.kind not in "iu" and array.size:
         found = f"None among them; {NO_CAP}" if None in array.ravel().tolist() else array.dtype
         raise TypeError(f"{name} must be integers >= 0, found {found}")
     if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):

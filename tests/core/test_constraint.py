@@ -163,6 +163,7 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
         ({"row_caps": MASKED.astype(int)}, "row_caps must have no masked values, found 1"),
         ({"allowed": [[True], [True, False]]}, "allowed must be an array with rows of one length"),
         ({"bounds": (0, MASKED)}, "bounds must have no masked values, found 1"),
+        ({"row_caps": []}, r"one integer or 2 of them, one per group, found shape \(0,\)"),
         ({"total": [3]}, "total must be one integer, found list"),
         ({"col_caps": 1.5}, "col_caps must be an integer, but col_caps is 1.5"),
         ({"total": np.nan}, "total must be an integer, but total is nan"),
