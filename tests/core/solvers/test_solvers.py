@@ -342,7 +342,7 @@ def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
 )
 def test_arguments_out_of_range_are_refused(method, options, message):
     problem, _ = planted(LeastSquares, "matrix")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         solve(problem, method, rng=0, **options)
 
 
