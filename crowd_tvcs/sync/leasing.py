@@ -114,7 +114,9 @@ def lease_batches(store: Store, workers: Collection[str], batch: int, now: float
     with store.read() as (connection, settings):
         rows = connection.execute(_HOLDINGS, {"now": now}).all()
     if any(row.lapsed for row in rows):
-        _free_lapsed(store, now)
+        expire = queries.EXPIRE.with_(now=now)
+        with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
+            free(connection, settings, lapsed)
     since = now - settings.lease_seconds
     queue = []
     for row in (row for row in rows if row.name in workers):
@@ -179,12 +181,6 @@ def contents(store: Store) -> dict[str, dict[str, str]]:
         name: {key: text for key, text in {"text": one["text"], **one["fields"]}.items() if text}
         for name, one in bodies
     }
-
-
-def _free_lapsed(store: Store, now: float) -> None:
-    expire = queries.EXPIRE.with_(now=now)
-    with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
-        free(connection, settings, lapsed)
 
 
 def _fill(store: Store, name: str, most: int, now: float) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.next_pairs import information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import Ranking, pair_differences
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.campaign.answer_kinds.kind import items_of_pair
 from crowd_tvcs.campaign.answer_kinds.votes import comparisons_of, ranking_of
 from crowd_tvcs.campaign.entries import Round
