@@ -223,7 +223,7 @@ class Search:
         bound, of_workers, of_label, knots = found
         m = self.relaxation.n_tasks
         prices = m * np.append(of_workers, of_label)
-        if self.dual is None or m * bound < self.dual.bound:
+        if m * bound < (m if self.dual is None else self.dual.bound):
             nobody = self.relaxation.nobody()
             self.dual = DualBound(prices, m * bound, True, nobody, np.empty(0), knots=knots)
 
