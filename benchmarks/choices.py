@@ -21,6 +21,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from benchmarks.pages import table
+from benchmarks.peers.areas import average_precision
 from grn_tvcs import infer
 from grn_tvcs.combine.evidence_scores import (
     LAGGED,
@@ -36,7 +37,6 @@ from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.evidence.hubs import concentration
 from grn_tvcs.evidence.scaling import scale_by_top_mean
-from grn_tvcs.network.scores import average_precision
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design
 from grn_tvcs.simulation.examples import Example, draw_example
 from tvcs_core.engines.blas import one_blas_thread

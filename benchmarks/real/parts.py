@@ -30,6 +30,7 @@ one_thread()
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
+from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.real.sets import (  # noqa: E402
     SIMULATED,
     Gold,
@@ -69,7 +70,6 @@ from grn_tvcs.methods.combined import (  # noqa: E402
     _traits_and_design,
 )
 from grn_tvcs.network.confidence import LIKELY, calibration_error  # noqa: E402
-from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example, draw_null  # noqa: E402
 from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS, UNMEASURED  # noqa: E402
