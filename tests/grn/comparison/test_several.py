@@ -186,7 +186,7 @@ def test_cells_are_averaged_by_donor(cells, three, tmp_path, door):
 
 @pytest.mark.filterwarnings("ignore:.*averaged")
 def test_a_tool_keeps_the_differences_in_an_anndata(cells, tmp_path):
-    words = {"series_column": "donor_id", "scale": "log", "rng": 0, "fdr": 0.3}
+    words = {"series_column": "donor_id", "scale": "log", "rng": 0, "fdr": 0.3, "missing": "drop"}
     made = tl.compare(cells, "condition", copy=True, **words)
     assert not cells.uns
     assert tl.compare(cells, "condition", **words) is None
@@ -195,6 +195,7 @@ def test_a_tool_keeps_the_differences_in_an_anndata(cells, tmp_path):
         first = kept["differences"].iloc[0]
         assert first[["condition_a", "regulator", "target"]].tolist() == ["control", "G1", "G7"]
         assert len(kept["genes"]) == 8
+        assert kept["genes"].set_index("gene").loc["G7", "false_discovery"] < 0.1
         assert kept["summary"][0].startswith("1 edge differs")
 
 
