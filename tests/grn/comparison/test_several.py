@@ -186,7 +186,7 @@ def test_cells_are_averaged_by_donor(cells, three, tmp_path, door):
 
 @pytest.mark.filterwarnings("ignore:.*averaged")
 def test_a_tool_keeps_the_differences_in_an_anndata(cells, tmp_path):
-    words = {"series_column": "donor_id", "scale": "log", "rng": 0, "fdr": 0.3, "missing": "drop"}
+    words = {"series_column": "donor_id", "scale": "log", "rng": 0, "fdr": 0.3}
     made = tl.compare(cells, "condition", copy=True, **words)
     assert not cells.uns
     assert tl.compare(cells, "condition", **words) is None
