@@ -206,11 +206,11 @@ class Comparison:
 
         return describe_power(min(self.n_series))
 
-    def table(self, top: int | None = None) -> tuple[list[str], list[list[Any]]]:
+    def table(self) -> tuple[list[str], list[list[Any]]]:
         """Return header and rows of ``differences.tsv``."""
         n_significant = len(self.significant)
         rows = []
-        for edge in self.edges[:top]:
+        for edge in self.edges:
             row: list[Any] = [edge.rank, edge.regulator, edge.target, edge.kind]
             row += [int(edge.rank <= n_significant)]
             row += [f"{x:.6g}" for x in (edge.probability, edge.false_discovery, edge.p)]
@@ -244,11 +244,11 @@ class Comparison:
         at = np.searchsorted(np.sort(best, axis=None), best[0] * (1 - 1e-9))
         return np.asarray((best.size - at) / len(best))
 
-    def to_frame(self, top: int | None = None) -> pd.DataFrame:
-        """Return the edges as a DataFrame, the first `top` or all; columns as in the file."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges as a DataFrame; columns as in the file."""
         import pandas as pd
 
-        header, rows = self.table(top)
+        header, rows = self.table()
         frame = pd.DataFrame(rows, columns=header)
         words = ("regulator", "target", "kind")
         return frame.astype(
