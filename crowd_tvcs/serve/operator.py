@@ -141,6 +141,9 @@ def _add_rounds(routes: APIRouter, door: Door) -> None:
     def plan(request: Request, labels: Labels, form: Token) -> Response:
         door.form(request, form, ACT)
         found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
+        if not found.pairs:
+            message = f"No label is worth asking now: {found.reason}. No round was issued."
+            return served.page("result.html.j2", title="No round", message=message)
         return csv_answer(
             f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs]
         )

@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.leases import (
     before_submit,
     free,
     submit,
-    the_worker,
+    the_one,
 )
 from crowd_tvcs.campaign.offers import before_offer, offer
 from crowd_tvcs.campaign.store import queries
@@ -193,7 +193,7 @@ def _fill(store: Store, name: str, most: int, now: float) -> None:
             (settings,), workers, best = run_together(
                 connection, queries.SETTINGS.with_(), *worker_and_best
             )
-            who = the_worker(workers, name)
+            who = the_one("worker", workers, name)
             if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:
                 break
             # An offer renews the lease that is open; without one it gives the next.

@@ -13,7 +13,8 @@ import numpy as np
 from crowd_tvcs.answers.columns import TASK, WORKER, Column, open_table, rows_by_name
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.answers.rows import COST
-from crowd_tvcs.campaign.entries import MILLION, Task, Worker
+from crowd_tvcs.campaign.entries import Task, Worker
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 from tvcs_core.files.errors import DataError

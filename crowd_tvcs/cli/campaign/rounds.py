@@ -127,6 +127,10 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         min_gain=given.min_gain,
         max_per_side=given.max_per_side,
     )
+    if not found.pairs:
+        write_rows(out, *pair_rows(campaign, []))
+        print_message(f"no label is worth asking now ({found.reason}); no round was issued")
+        return
     try:
         write_rows(out, *pair_rows(campaign, found.pairs))
     except (OSError, DataError):

@@ -244,7 +244,7 @@ def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
 
 def _summary(handed: DeferredTasks) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
-    honest, apart = fitted.calibration_summary(), fitted.calibration_summary(independent=True)
+    honest, apart = (fitted.held_out_gold.summed(independent=one) for one in (False, True))
     whole, sure = fitted.held_out_gold.compared(), handed.confident_on_gold
     share = None if handed.sample_doubt else handed.right_share
     of_people = None
@@ -296,7 +296,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
         print_message(f"left out {plural(len(silent), 'model')} without an answer")
-    if np.unique(fitted.truth[fitted.gold_with_answers]).size == 1:
+    if np.unique(fitted.held_out_gold.truth).size == 1:
         print_message(
             "warning: all gold tasks answered by models have the same class, so errors on other "
             "classes cannot be estimated"

@@ -99,10 +99,10 @@ def test_from_gold_answers_to_labels(store):
     refused = run("plan", store)
     assert refused.exit_code == 2
     assert "a round is issued already; replan plans what is left" in refused.stderr
-    assert "pairs of round 2 released" in run("release", store, "--round", 2).stderr
+    assert "pairs of round 1 released" in run("release", store, "--round", 1).stderr
     refused = run("release", store, "--round", 3)
     assert refused.exit_code == 2
-    assert "there are rounds 1 to 2, found 3" in refused.stderr
+    assert "there are rounds 1 to 1, found 3" in refused.stderr
 
 
 @pytest.mark.parametrize("command", ["plan", "replan"])
