@@ -32,10 +32,10 @@ from crowd_tvcs.serve.limits import (
     HeadersMiddleware,
     HostMiddleware,
     OriginMiddleware,
+    PrefixMiddleware,
     RateLimitError,
 )
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
-from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.recruit import pages as recruit_pages
 from crowd_tvcs.serve.sign_in import UnknownUserError, UserHeader, UserHeaderMiddleware
 from crowd_tvcs.serve.turn.texts import carried
