@@ -24,10 +24,10 @@ import numpy as np
 
 from benchmarks.learning.coexpression import LARGE_NETWORK_GENES, learn_coexpression
 from benchmarks.learning.designs import universal_designs
+from benchmarks.learning.files import write_coexpression
 from grn_tvcs.combine.coexpression import (
     PATH,
     coexpression_measures,
-    write_coexpression,
 )
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example

@@ -15,12 +15,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.learning.without_edges import UNMEASURED, draw_without_edges
 from benchmarks.pages import table
 from grn_tvcs import infer
 from grn_tvcs.network.confidence import LIKELY, calibration_error
 from grn_tvcs.simulation.designs import RANDOM, Design
-from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import KINDS, NULLS, UNMEASURED
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.streams import stream
 
 ABOVE, SURE = 0.1, 0.3
@@ -88,7 +89,9 @@ def null_line(kind, design, number, seed):
     """A row of the second table, and its largest confidence."""
     largest = []
     for k in range(number):
-        made = draw_null(design, kind, stream(seed, "confidence", kind, design.key, str(k)))
+        made = draw_without_edges(
+            design, kind, stream(seed, "confidence", kind, design.key, str(k))
+        )
         one = confidence_on(made)
         if one is not None:
             largest.append(float(one[0].max()))

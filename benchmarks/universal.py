@@ -29,8 +29,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learning.files import write_pretrained
 from benchmarks.learning.training import fit, fit_nets, fit_nulls, rounded
-from benchmarks.learning.traits import fit_trait_distribution
+from benchmarks.learning.traits import fit_trait_distribution, least_squares
+from benchmarks.learning.without_edges import DRIVEN, draw_without_edges
 from benchmarks.universal_known import (
     NETWORKS,
     Job,
@@ -47,7 +49,6 @@ from benchmarks.universal_known import (
     made_with,
 )
 from grn_tvcs.combine.calibration import (
-    N_COMMON_NETWORKS,
     Calibration,
     NullModel,
     calibrate_design,
@@ -56,7 +57,7 @@ from grn_tvcs.combine.calibration import (
 )
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.direction import has_directions
-from grn_tvcs.combine.domain_check import TraitDistribution, covariates, least_squares
+from grn_tvcs.combine.domain_check import TraitDistribution, covariates
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.pretrained import (
@@ -64,19 +65,19 @@ from grn_tvcs.combine.pretrained import (
     WORDS,
     PretrainedModels,
     load_pretrained,
-    write_pretrained,
 )
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
-from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 from grn_tvcs.stability.execution import SERIAL
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.streams import stream
 
 RIDGE = 1.0
+N_COMMON_NETWORKS = 48  # of a calibration that comes with the package
 DRAWS, NETS = 3, 3  # trees, and nets, of the same networks, whose mean counts
 SHUFFLED = 3  # of every so many designs the table of a network is shuffled, too
 
@@ -252,7 +253,7 @@ def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], l
     number, design = job
     rng = stream(seed, "tables without edges", str(number))
     nulls = (*NULLS, DRIVEN) if has_directions(design) else NULLS
-    without = [look_at(draw_null(design, kind, rng), design).row for kind in nulls]
+    without = [look_at(draw_without_edges(design, kind, rng), design).row for kind in nulls]
     networks = []
     if number % SHUFFLED == 0:  # without knock-outs, which a shuffled table has none of
         kinds, plain = tuple(KINDS), replace(design, knocked_out=0.0, knocked_down=0.0)

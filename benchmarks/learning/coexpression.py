@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.learning.traits import RIDGE, least_squares
 from grn_tvcs.combine.coexpression import MEASURES, Array, Coexpression, covariates_of
-from grn_tvcs.combine.domain_check import RIDGE, least_squares
 from grn_tvcs.simulation.designs import GENES, Design
 
 LIMIT_QUANTILE = 0.99  # fraction of simulated tables below the limit

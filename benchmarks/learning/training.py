@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.learning.files import WEIGHTS
 from benchmarks.learning.nets import learn_net
 from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import WEIGHTS, Net
+from grn_tvcs.combine.nets import Net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
-from grn_tvcs.combine.trees import Trees, floor
+from grn_tvcs.combine.trees import Trees
 from tvcs_core.engines import one_blas_thread
 from tvcs_core.streams import seed_of, stream
 
@@ -222,16 +223,22 @@ def trees_from_classifier(classifier: Any) -> Trees:
     nodes = [one.nodes for (one,) in classifier._predictors]
     sizes = [len(part) for part in nodes]
     starts = np.concatenate([[0], np.cumsum(sizes)])
+    at = np.concatenate([np.arange(size) for size in sizes])  # of each node in its tree
     all_nodes = np.concatenate(nodes)
-    offset = np.repeat(starts[:-1], sizes)
     is_leaf = all_nodes["is_leaf"].astype(bool)
     return Trees(
         base=np.asarray(classifier._baseline_prediction, dtype=np.float64).reshape(1),
         starts=starts.astype(np.int32),
         feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int8),
         threshold=np.where(is_leaf, 0, floor(all_nodes["num_threshold"])),
-        left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
-        right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
+        right=np.where(is_leaf, 0, all_nodes["right"] - at).astype(np.int16),
         nan_left=all_nodes["missing_go_to_left"].astype(bool) & ~is_leaf,
         value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
     )
+
+
+def floor(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the largest float32 that is no more than each number."""
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(np.float32)
+    return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from grn_tvcs.combine.domain_check import (
-    REFERENCE_QUANTILE,
-    RIDGE,
     TRAITS,
     Array,
     TraitDistribution,
@@ -16,9 +14,11 @@ from grn_tvcs.combine.domain_check import (
     covariates,
     distance,
     group,
-    least_squares,
 )
 from grn_tvcs.simulation.designs import Design
+
+RIDGE = 1e-3  # ridge penalty per table
+REFERENCE_QUANTILE = 0.975  # fraction of simulated tables inside the domain
 
 
 def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> TraitDistribution:
@@ -37,6 +37,13 @@ def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> T
         all_distances[group(y)].append(distance(rest, scatter))
     limits = [np.quantile(one, REFERENCE_QUANTILE) if one else np.inf for one in all_distances]
     return TraitDistribution(means, scatter, np.array(limits))
+
+
+def least_squares(x: Array, y: Array, penalty: float) -> Array:
+    """Return ridge coefficients of y on x; the first column, constant, is not penalised."""
+    penalties = penalty * np.eye(x.shape[1])
+    penalties[0, 0] = 0.0
+    return np.asarray(np.linalg.solve(x.T @ x + penalties, x.T @ y))
 
 
 def _covariance(left: Array) -> Array:

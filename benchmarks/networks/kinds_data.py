@@ -6,8 +6,6 @@ measured on one answer.
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.networks.cases import names, read, read_steady
+from benchmarks.real.sets import compendium_of
 from benchmarks.study import ROOT
 from grn_tvcs import Expression, Network, SteadyStates, read_reference
 from grn_tvcs.expression.scales import on_scale
@@ -234,28 +233,10 @@ def nulls(number: int) -> list[tuple[str, tuple[int, int, int], int]]:
 @lru_cache(maxsize=1)
 def compendium(folder: str) -> Table:
     """B. subtilis: series, steady-state samples, and the known edges of 154 regulators."""
-    conditions, genes, values = _measured(Path(folder) / "expression.tsv.gz")
-    known = _known_edges(Path(folder) / "gold_standard.tsv.gz")
-    regulators = {regulator for regulator, _ in known}  # a column may have no edge
-    inside = sorted({gene for edge in known for gene in edge} & set(genes))
-    column = {gene: j for j, gene in enumerate(genes)}
-    row = {name: i for i, name in enumerate(conditions)}
-    values = values[:, [column[gene] for gene in inside]]
-    place = {gene: i for i, gene in enumerate(inside)}
-    is_edge = np.zeros((len(inside), len(inside)), dtype=bool)
-    for regulator, target in known:
-        if regulator in place and target in place:
-            is_edge[place[regulator], place[target]] = True
-    samples, steady_values = _courses(Path(folder) / "meta_data.tsv")
-    expression = Expression(
-        values[[row[name] for name, _, _ in samples]],
-        [at for _, at, _ in samples],
-        tuple(series for _, _, series in samples),
-        tuple(inside),
-        scale="log",
-        steady_values=values[[row[name] for name in steady_values]],
-    ).in_name_order()
-    return _of_candidates(expression, regulators, is_edge)
+    whole = compendium_of(Path(folder))
+    [gold] = whole.golds
+    assert whole.rules.regulators is not None
+    return _of_candidates(whole.expression, set(whole.rules.regulators), gold.is_edge)
 
 
 def _of_candidates(expression: Expression, regulators: set[str], is_edge: np.ndarray) -> Table:
@@ -310,37 +291,3 @@ def part_of(whole: Table, rng: np.random.Generator) -> Table:
     ).in_name_order()
     assert whole.regulators is not None
     return _of_candidates(expression, set(whole.regulators), whole.is_edge[np.ix_(kept, kept)])
-
-
-def _measured(path: Path) -> tuple[list[str], list[str], np.ndarray]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:  # lines end with CR alone
-        header, *lines = (line.split("\t") for line in file.read().splitlines())
-    return header[1:], [cells[0] for cells in lines], np.array([c[1:] for c in lines], float).T
-
-
-def _known_edges(path: Path) -> set[tuple[str, str]]:
-    """Edges (regulator, target)."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        header, *lines = (line.replace('"', "").split("\t") for line in file.read().splitlines())
-    return {
-        (regulator, cells[0])
-        for cells in lines
-        for regulator, cell in zip(header, cells[1:], strict=True)
-        if float(cell)
-    }
-
-
-def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
-    """Sample, minutes and series of all courses, and the steady-state samples."""
-    with path.open(encoding="utf-8", newline="") as file:
-        meta = {line["condName"]: line for line in csv.DictReader(file, delimiter="\t")}
-    courses, steady_values = [], [name for name, line in meta.items() if line["isTs"] != "TRUE"]
-    for last in (name for name, line in meta.items() if line["is1stLast"] == "l"):
-        course, ages, age = [last], [0.0], 0.0
-        while (before := meta[course[-1]]["prevCol"]) != "NA":
-            age += float(meta[course[-1]]["del.t"])
-            course.append(before)
-            ages.append(age)
-        steps = zip(reversed(course), reversed(ages), strict=True)
-        courses += [(name, age - past, last) for name, past in steps]
-    return courses, steady_values

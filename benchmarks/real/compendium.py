@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.real.sets import courses
 from benchmarks.study import ROOT
 
 OUT = ROOT / "data" / "bsubtilis"
@@ -72,18 +73,8 @@ def chosen(edges: pd.DataFrame, rng: np.random.Generator) -> list[str]:
 
 def sheet(samples: pd.DataFrame) -> pd.DataFrame:
     """A row for every sample of a series, in time, and one for each in steady state."""
-    samples = samples[~samples.index.duplicated()]  # a sample that begins two series has two rows
-    rows: list[tuple[str, str, str]] = []
-    for last in samples.index[samples.is1stLast == "l"]:
-        steps, sample = [], last
-        while isinstance(sample, str):
-            before, minutes = samples.loc[sample, ["prevCol", "del.t"]]
-            steps.append((sample, minutes if isinstance(before, str) else 0.0))
-            sample = before
-        names, minutes = zip(*reversed(steps), strict=True)
-        rows += [
-            (name, f"{at:g}", last) for name, at in zip(names, np.cumsum(minutes), strict=True)
-        ]
+    rows = [(name, f"{at:g}", last) for name, at, last in zip(*courses(samples), strict=True)]
+    samples = samples[~samples.index.duplicated()]
     rows += [(name, "", "") for name in samples.index[~samples.isTs]]
     return pd.DataFrame(rows, columns=["sample", "time", "series"])
 

@@ -29,6 +29,11 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
+from benchmarks.learning.without_edges import (  # noqa: E402
+    DRIVEN,
+    UNMEASURED,
+    draw_without_edges,
+)
 from benchmarks.pages import table  # noqa: E402
 from benchmarks.real.sets import (  # noqa: E402
     SIMULATED,
@@ -71,8 +76,8 @@ from grn_tvcs.methods.combined import (  # noqa: E402
 from grn_tvcs.network.confidence import LIKELY, calibration_error  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design  # noqa: E402
-from grn_tvcs.simulation.examples import draw_example, draw_null  # noqa: E402
-from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS, UNMEASURED  # noqa: E402
+from grn_tvcs.simulation.examples import draw_example  # noqa: E402
+from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402
 from grn_tvcs.stability.execution import SERIAL  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
@@ -142,7 +147,7 @@ def of_star(name: str, where: Any, kind: str, k: int, seed: int) -> Table:
     """Draw a table of a common stimulus, or one without edges."""
     rng = stream(seed, "parts", name, kind, str(k))
     if isinstance(where, Design):
-        null = draw_null(where, kind, rng)
+        null = draw_without_edges(where, kind, rng)
         expression, is_edge, rules = null.expression, null.is_edge, null.rules
     else:
         made = of_layout(where, kind, rng)

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.learning.without_edges import DRIVEN, UNMEASURED, draw_without_edges
 from benchmarks.pages import table
 from grn_tvcs import Expression, infer
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.simulation.designs import Design
-from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import DRIVEN, KINDS, UNMEASURED
+from grn_tvcs.simulation.examples import draw_example
+from grn_tvcs.simulation.kinds import KINDS
 from tvcs_core.streams import stream
 
 REGULATORS_PER_GENE = 2
@@ -127,7 +128,7 @@ def of_design(design: Design, kind: str, k: int, rng: np.random.Generator) -> Ma
     if kind == OF_KINDS:
         made = draw_example(design, tuple(KINDS)[k % len(KINDS)], rng)
     else:
-        made = draw_null(design, kind, rng)
+        made = draw_without_edges(design, kind, rng)
     return Made(made.expression, made.is_edge, made.rules.regulators)
 
 

@@ -70,7 +70,7 @@ class Watched:
 seen = []
 work.Progress = Watched
 if sys.argv[1] != "0":
-    units.pairs_per_unit = lambda draws: int(sys.argv[1])
+    units.size_of_units = lambda *_: int(sys.argv[1])
 try:
     app(sys.argv[2:])
 except SystemExit as end:

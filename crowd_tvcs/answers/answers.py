@@ -187,7 +187,7 @@ def read_gold(
     )
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
-    if set(OF_VOTE) <= {name.lower() for name in table.rows[0]}:
+    if _is_of_vote(table):
         warnings.warn(
             f"{table.path}: has the columns {' and '.join(OF_VOTE)} of a vote, whose labels are no "
             "gold: with the answers they came from they agree by themselves, so accuracies come "
@@ -275,6 +275,15 @@ def _first_rows(table: Table, column: int, checked: CheckedRows) -> Integers:
         r + 1,
         column,
     )
+
+
+def _is_of_vote(table: Table) -> bool:
+    """Whether labels are those of a vote; one that an operator settled has the confidence 1."""
+    header = [name.lower() for name in table.rows[0]]
+    if not set(OF_VOTE) <= set(header):
+        return False
+    at = header.index("confidence")
+    return any(row[at] not in ("", "1", "1.0") for row in table.rows[1:])
 
 
 def _refuse_other_labels(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCY, Amount, parse_money, parse_share
+from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.display import quoted, unquoted
 from tvcs_core.files.encodings import number_hint
@@ -198,12 +198,8 @@ def refuse_currencies(path: Path) -> None:
     for at in COST.find(table.rows[0]):
         for row in range(1, len(table.rows)):
             if found := CURRENCY.search(table.rows[row][at]):
-                raise table.error(
-                    "must be a number in the unit of the costs, as the campaign keeps no currency, "
-                    f"found {quoted(table.rows[row][at])}; leave out {found[0]}",
-                    row,
-                    at,
-                )
+                cell = table.rows[row][at]
+                raise table.error(of_no_currency(cell, found[0]), row, at)
 
 
 def _check_currency(table: Table, row: int, column: int) -> None:

@@ -48,9 +48,7 @@ from tvcs_core.engines import Job
 from tvcs_core.jit.folder import cache_places, open_folder, read_sealed, write_sealed
 from tvcs_core.streams import stream
 
-# Networks per design: simulated for a user, and for a calibration shipped with the package. The
-# calibration error of both is measured by `python -m benchmarks.confidence`.
-N_NETWORKS, N_COMMON_NETWORKS = 12, 48
+N_NETWORKS = 12  # per design; `python -m benchmarks.confidence` measures the calibration error
 # Fraction of genes hidden in every other network of a kind; largest such design without a list of
 # regulators (decision 85).
 HIDDEN_FRACTION, MAX_HIDDEN_GENES = 0.3, 20

@@ -14,14 +14,13 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.combiner import read_arrays, write_arrays
+from grn_tvcs.combine.combiner import read_arrays
 from grn_tvcs.combine.domain_check import covariates
-from grn_tvcs.evidence.correlation import unit_columns
+from grn_tvcs.evidence.correlation import evenly_spaced, unit_columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, RANDOM, Design
 
@@ -64,7 +63,7 @@ def coexpression_measures(expression: Expression) -> Array:
 def _some_of(values: Array, most: int) -> Array:
     """Return at most `most` columns, evenly spaced."""
     n = values.shape[1]
-    return values if n <= most else values[:, np.linspace(0, n - 1, most).round().astype(int)]
+    return values if n <= most else values[:, evenly_spaced(n, most)]
 
 
 def _without_first(values: Array) -> Array:
@@ -147,9 +146,3 @@ def load_coexpression(path: Path = PATH) -> Coexpression:
     """
     arrays, _ = read_arrays(path)
     return Coexpression(arrays["means"], arrays["spreads"], arrays["limits"])
-
-
-def write_coexpression(path: Path, learned: Coexpression, made: Any) -> None:
-    """Write a distribution and `made`, a text on its origin; equal arguments give equal bytes."""
-    arrays = {"means": learned.means, "spreads": learned.spreads, "limits": learned.limits}
-    write_arrays(path, arrays | {"made": np.array(made)})

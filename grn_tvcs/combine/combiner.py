@@ -6,26 +6,25 @@ import hashlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine import nets
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
-from grn_tvcs.combine.trees import Trees, evaluate, join, split
+from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 from tvcs_core.engines import one_blas_thread
 from tvcs_core.files.display import joined, quoted
 
-FORMAT = 7  # version of the file and of the evidence it was trained on; others are refused
+FORMAT = 8  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
-LOW, HIGH = " low bytes", " high bytes"  # of the names of float16 in the file
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
+Model = TypeVar("Model", Trees, Net)
 
 
 class Stages(NamedTuple):
@@ -96,28 +95,19 @@ def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Ar
     return out
 
 
-def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
-    """Write a combiner and further arrays; equal contents give equal bytes."""
-    arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
-    if combiner.stages:
-        trees: list[Any] = [one for stages in combiner.stages for one in stages]
-        arrays |= join(trees, "trees")
-    if combiner.nets:
-        both: list[Any] = [one for stages in combiner.nets for one in stages]
-        arrays |= nets.join(both)
-    write_arrays(path, arrays)
+def models_of(name: str, kind: type[Model], arrays: dict[str, NDArray[Any]]) -> list[Model]:
+    """Take models out of the arrays of a file, where each is called `NAME NUMBER FIELD`.
 
-
-def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays with their hash; equal arrays give equal bytes.
-
-    Low and high bytes of float16 are arrays of their own, because they compress better.
+    Weights of four bytes are there as float16.
     """
-    arrays = arrays | {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
-    for name in [name for name, value in arrays.items() if value.dtype == np.float16]:
-        both = arrays.pop(name)[:, None].view(np.uint8)
-        arrays |= {name + LOW: both[:, 0], name + HIGH: both[:, 1]}
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    found: list[Model] = []
+    while f"{name} {len(found)} base" in arrays:
+        fields = [arrays.pop(f"{name} {len(found)} {field}") for field in kind._fields]
+        full: list[Any] = [
+            one.astype(np.float32) if one.dtype == np.float16 else one for one in fields
+        ]
+        found.append(kind(*full))
+    return found
 
 
 def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
@@ -137,21 +127,18 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
             f"two only: {joined(differing)}",
             path=path,
         )
-    stages, stages_of_nets = (
+    stages, nets = (
         tuple(map(Stages, models[::2], models[1::2]))
-        for models in (split(arrays, "trees"), nets.split(arrays))
+        for models in (models_of("trees", Trees, arrays), models_of("nets", Net, arrays))
     )
-    return Combiner(names, stages, stages_of_nets), arrays, stamp
+    return Combiner(names, stages, nets), arrays, stamp
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
-    """Read the arrays of `write_arrays` and their hash; raises as `load` does."""
+    """Read the arrays of a file, whose hash it holds, and the hash; raises as `load` does."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        for name in [name.removesuffix(LOW) for name in arrays if name.endswith(LOW)]:
-            both = np.stack([arrays.pop(name + LOW), arrays.pop(name + HIGH)], axis=1)
-            arrays[name] = both.view(np.float16)[:, 0]
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path=path) from None
     except Exception as error:  # NumPy and zipfile raise many kinds on damaged archives

@@ -21,8 +21,6 @@ from grn_tvcs.stability.model import transitions
 Array = NDArray[np.float64]
 # Decision 54; `python -m benchmarks.universal` fits the distribution of traits.
 LOG_OFFSET = 0.2  # fraction of a gene's largest level added before the logarithm
-RIDGE = 1e-3  # ridge penalty per table
-REFERENCE_QUANTILE = 0.975  # fraction of simulated tables inside the domain
 OF_LEVELS = (
     "median r", "high r", "highest r", "first component", "components", "skewness",
     "skewness spread", "kurtosis", "sd spread",
@@ -124,8 +122,8 @@ class TraitDistribution:
     scatter
         Covariance of the residuals; (TRAITS, TRAITS).
     limits
-        Distance within which `REFERENCE_QUANTILE` of the simulated tables are, by available traits
-        as in `group`; infinite without such tables; (3,).
+        Distance within which .975 of the simulated tables are, by available traits as in `group`;
+        infinite without such tables; (3,).
     """
 
     means: Array
@@ -151,13 +149,6 @@ class TraitDistribution:
         z = (as_row(found) - covariates(design) @ self.means) / np.sqrt(self.scatter.diagonal())
         place = int(np.nanargmax(np.abs(z)))
         return TRAITS[place], bool(z[place] > 0)
-
-
-def least_squares(x: Array, y: Array, penalty: float) -> Array:
-    """Return ridge coefficients of y on x; the first column, constant, is not penalised."""
-    penalties = penalty * np.eye(x.shape[1])
-    penalties[0, 0] = 0.0
-    return np.asarray(np.linalg.solve(x.T @ x + penalties, x.T @ y))
 
 
 def distance(left: Array, scatter: Array) -> float:

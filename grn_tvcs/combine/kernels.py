@@ -63,14 +63,14 @@ def prune(row, trees, root, constant, waiting, nodes, sides, leaves):
             sides[parent, 1] = n_leaves
         while trees.feature[node] >= 0 and constant[trees.feature[node]]:
             is_right = goes_right(row[trees.feature[node]], trees, node)
-            node = np.int64(trees.right[node] if is_right else trees.left[node])
+            node += np.int64(trees.right[node]) if is_right else np.int64(1)
         if trees.feature[node] < 0:
             leaves[n_leaves] = trees.value[node]
             n_leaves += 1
             continue
         nodes[n], sides[n, 0] = node, n_leaves
-        waiting[n_waiting, 0], waiting[n_waiting, 1] = trees.right[node], n
-        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = trees.left[node], -1
+        waiting[n_waiting, 0], waiting[n_waiting, 1] = node + trees.right[node], n
+        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = node + 1, -1
         n_waiting += 2
         n += 1
     return n

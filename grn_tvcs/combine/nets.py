@@ -6,8 +6,7 @@ Two layers of rectified linear units (Goodfellow, Bengio and Courville, Deep Lea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from grn_tvcs.combine.kernels import standardise
 Array = NDArray[np.float32]
 MOST = np.float32(4.0)  # size of a standardised feature
 ROWS = 256  # rows at a time, so that they and the weights fit into the L2 cache
-SCALES = ("means", "sizes", "gaps")
-WEIGHTS = ("first", "first_base", "second", "second_base", "last", "base")  # in the file as float16
 
 
 class Net(NamedTuple):
@@ -78,31 +75,3 @@ def evaluate_net(
         np.maximum(hidden, 0.0, out=hidden)
         out[start : start + ROWS] = (hidden @ last)[: rows.shape[1]] + net.base[0]
     return out
-
-
-def join(nets: Sequence[Net]) -> dict[str, NDArray[Any]]:
-    """Return several nets as few arrays."""
-    shapes = [(one.means.size, one.gaps.size, *one.second.shape) for one in nets]
-    weights = [getattr(one, name).ravel() for one in nets for name in WEIGHTS]
-    found = {f"net_{k}": np.concatenate([getattr(one, k) for one in nets]) for k in SCALES}
-    found["net_weights"] = np.concatenate(weights).astype(np.float16)
-    return found | {"net_shapes": np.array(shapes)}
-
-
-def split(arrays: dict[str, NDArray[Any]]) -> list[Net]:
-    """Take the nets that `join` stored out of `arrays`; none if there are none."""
-    if "net_shapes" not in arrays:
-        return []
-    left = {name: arrays.pop(f"net_{name}") for name in (*SCALES, "weights")}
-    left["weights"] = left["weights"].astype(np.float32)
-
-    def take(name: str, *shape: int) -> NDArray[Any]:
-        found, left[name] = np.split(left[name], [int(np.prod(shape))])
-        return found.reshape(shape)
-
-    nets = []
-    for n, gaps, a, b in arrays.pop("net_shapes").tolist():
-        scales = take("means", n), take("sizes", n), take("gaps", gaps)
-        shapes = (n + gaps, a), (a,), (a, b), (b,), (b,), (1,)
-        nets.append(Net(*scales, *(take("weights", *shape) for shape in shapes)))
-    return nets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import Calibration, NullModel
-from grn_tvcs.combine.combiner import Combiner, load, save
+from grn_tvcs.combine.combiner import Combiner, load, models_of
 from grn_tvcs.combine.domain_check import TraitDistribution, covariates
-from grn_tvcs.combine.trees import Trees, join, split
+from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
 PATH = Path(__file__).with_name("pretrained.npz")
@@ -96,35 +96,8 @@ def load_pretrained(path: Path = PATH) -> PretrainedModels:
         start: TraitDistribution(*(more[f"likeness_{word}_{name}"] for name in TRAIT_FIELDS))
         for start, word in WORDS.items()
     }
-    [nulls] = split(more, "nulls")
+    [nulls] = models_of("nulls", Trees, more)
     made = json.loads(str(more["made"]))
     return PretrainedModels(
         combiner, trait_distributions, more["growth"], nulls, common, made, stamp
-    )
-
-
-def write_pretrained(
-    path: Path,
-    combiner: Combiner,
-    trait_distributions: dict[str, TraitDistribution],
-    growth: Array,
-    nulls: Trees,
-    common: dict[str, Calibration],
-    made: dict[str, Any] | None = None,
-) -> None:
-    """Write a model, as in `PretrainedModels`; equal models give equal bytes."""
-    looks = {
-        f"likeness_{word}_{name}": getattr(trait_distributions[start], name)
-        for start, word in WORDS.items()
-        for name in TRAIT_FIELDS
-    }
-    save(
-        combiner,
-        path,
-        growth=growth,
-        **join([nulls], "nulls"),
-        made=np.array(json.dumps(made or {}, sort_keys=True)),
-        common_keys=np.array(list(common), dtype=str),
-        common_numbers=np.array([astuple(one) for one in common.values()]),
-        **looks,
     )

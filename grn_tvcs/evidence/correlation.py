@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 # Numbers of correlations, which bound the memory; results do not depend on them.
 CHUNK_SIZE = 500_000  # per chunk, in loops over all genes
 MAX_FULL_MATRIX = 4_000_000  # largest number of pairs computed as one matrix product
-N_BINS = 1 << 16  # of absolute correlations, in the search for quantiles
+MAX_GENES = 1000  # whose correlations count in quantiles
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -94,42 +93,20 @@ class RankCorrelations:
     def median_and_quantile(self, share: float) -> tuple[float, float]:
         """Return the median and a quantile of absolute correlations of all pairs; NaN if none.
 
-        Equal to `np.median` and `np.quantile` in every bit.
+        Of many genes, `MAX_GENES` count.
         """
         if not self.n_pairs:
             return np.nan, np.nan
-        last = self.n_pairs - 1
-        at = last * share
-        low = int(at)
-        ranks = [last // 2, self.n_pairs // 2, low, min(low + 1, last)]
-        values = self._at(ranks)
-        return float(np.median(values[:2])), float(np.quantile(values[2:], at - low))
+        some = evenly_spaced(self.n_genes, MAX_GENES)
+        sizes = np.concatenate(
+            [np.abs(self.of(rows, some)[some > rows[:, None]]) for rows in self.in_blocks(some)]
+        )
+        return float(np.median(sizes)), float(np.quantile(sizes, share))
 
-    def _at(self, ranks: Sequence[int]) -> list[float]:
-        """Return the absolute correlations with these ranks, 0 for the smallest.
 
-        The first pass counts values per bin. The second pass sorts only the values in the bins that
-        contain the ranks.
-        """
-        counts = np.zeros(N_BINS, np.int64)
-        for sizes in self._sizes():
-            counts += np.bincount(_bin(sizes), minlength=N_BINS)
-        bins = np.searchsorted(np.cumsum(counts), ranks, side="right")
-        matters = np.isin(np.arange(N_BINS), bins)
-        found: Counter[float] = Counter()
-        for sizes in self._sizes():
-            several, number = np.unique(sizes[matters[_bin(sizes)]], return_counts=True)
-            found.update(dict(zip(several.tolist(), number.tolist(), strict=True)))
-        rising = sorted(found)
-        upto = np.cumsum([found[size] for size in rising])
-        left_out = np.cumsum(np.where(matters, 0, counts))[bins]
-        return [rising[k] for k in np.searchsorted(upto, ranks - left_out, side="right").tolist()]
-
-    def _sizes(self) -> Iterator[Array]:
-        """Yield chunks of the absolute correlations, each pair once."""
-        genes = np.arange(self.n_genes)
-        for rows, rho in self.blocks():
-            yield np.abs(rho[genes > rows[:, None]])
+def evenly_spaced(n: int, most: int) -> Indices:
+    """Return at most `most` of `n` indices, evenly spaced from the first to the last."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
 
 
 def _doubled_ranks(values: Array) -> Array:
@@ -143,10 +120,6 @@ def _doubled_ranks(values: Array) -> Array:
         below, upto = (np.searchsorted(rising, column, side) for side in ("left", "right"))
         ranks[:, gene] = below + upto + 1
     return ranks
-
-
-def _bin(sizes: Array) -> NDArray[np.int64]:
-    return np.minimum((sizes * N_BINS).astype(np.int64), N_BINS - 1)
 
 
 def unit_columns(values: Array) -> Array:

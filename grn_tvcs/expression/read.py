@@ -159,7 +159,7 @@ def _open(path: str | Path, options: Options) -> tuple[Sheet, Options]:
             f"samples must be a path beside a file, found {describe_value(options.samples)}"
         )
     samples = open_sheet(options.samples, options.samples_sheet, "samples_sheet")
-    return replace(sheet, sample_sheet=samples), options
+    return replace(sheet, sample_sheet=samples.sample_sheet or samples), options
 
 
 def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:

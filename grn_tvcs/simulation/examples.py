@@ -17,18 +17,15 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.simulation.designs import WILD, Design, Rng
 from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
-from grn_tvcs.simulation.kinds import DRIVEN, NULLS, UNMEASURED, draw_topology
+from grn_tvcs.simulation.kinds import NULLS, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import NOISES
-from grn_tvcs.simulation.stimulus import driven, responses
 from tvcs_core.streams import seed_of, stream
 
 # Ranges, around the usual values of `simulation.NOISES` and of single-cell data.
 NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
 MAX_SDE = 0.05  # strength of the noise in the dynamics
 LEFT = {"out": 0.0, "down": 0.5}  # remaining fraction of the transcription of a changed gene
-MAX_UNMEASURED = 3  # regulators of a network none of whose regulators is measured
-DRIVEN_NOISE = (0.02, 0.3)  # standard deviation of log levels under a common stimulus
 # Of cells: dropout probability, log10 noise, and pseudotime error as a fraction of the series.
 DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)
 
@@ -53,7 +50,7 @@ class Example:
         ``[regulator, target]``, with genes in the order of their names; edges between measured
         genes.
     kind
-        One of `KINDS` or `NULLS`, `DRIVEN` or `UNMEASURED`.
+        Such as one of `KINDS` or `NULLS`.
     signs
         1 for activation, -1 for repression, 0 without an edge; ordered as `is_edge`.
     """
@@ -90,10 +87,10 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
         assert topology.signs is not None
         if topology.signs[np.ix_(measured, measured)].any():
             break
-    return _measured_on(topology, design, measured, may, kind, rng)
+    return measured_on(topology, design, measured, may, kind, rng)
 
 
-def _measured_on(
+def measured_on(
     topology: Network,
     design: Design,
     measured: NDArray[np.intp],
@@ -234,20 +231,13 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
         Sizes and experiments.
     kind
         ``"noise"``: independent samples; ``"walk"``: a random walk of every gene along a series;
-        ``"autoregression"``: a mean-reverting walk; ``"driven"``: independent responses of the
-        genes to a common stimulus that was not measured; ``"unmeasured"``: a network all of whose
-        1 to 3 regulators were not measured.
+        ``"autoregression"``: a mean-reverting walk.
     rng
         Seed or generator; equal seeds give equal tables.
     """
-    known = (*NULLS, DRIVEN, UNMEASURED)
-    if kind not in known:
-        raise ValueError(f"kind must be one of {', '.join(known)}, found {kind!r}")
+    if kind not in NULLS:
+        raise ValueError(f"kind must be one of {', '.join(NULLS)}, found {kind!r}")
     rng = stream(rng, "null")
-    if kind == DRIVEN:
-        return _draw_driven(design, rng)
-    if kind == UNMEASURED:
-        return _draw_unmeasured(design, rng)
     n = design.n_genes
     rest, size = rng.uniform(-2, 0, n), rng.uniform(0.1, 0.6)
     memory = {"noise": np.zeros(n), "walk": np.ones(n), "autoregression": rng.uniform(0.5, 0.98, n)}
@@ -257,29 +247,10 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     for point in range(design.n_points):
         before = logs[:, point - 1] if point else 0.0
         logs[:, point] = memory[kind] * before + steps[:, point]
-    return _without_edges(design, kind, rest, size, logs, np.zeros(n), rng)
+    return without_edges(design, kind, rest, size, logs, np.zeros(n), rng)
 
 
-def _draw_driven(design: Design, rng: np.random.Generator) -> Example:
-    """Draw tables of a common stimulus; without time, its dose differs between samples."""
-    rest = rng.uniform(-2, 0, design.n_genes)
-    size = float(np.exp(rng.uniform(*np.log(DRIVEN_NOISE))))
-    response = responses(design, rng)
-    logs = driven(design, response, rng)
-    logs = logs + size * rng.standard_normal(logs.shape)
-    return _without_edges(design, DRIVEN, rest, size, logs, response, rng)
-
-
-def _draw_unmeasured(design: Design, rng: np.random.Generator) -> Example:
-    """Draw the tables of a network none of whose regulators is measured."""
-    n = design.n_genes
-    hidden = n + np.arange(int(rng.integers(1, MAX_UNMEASURED + 1)))
-    topology = draw_topology("star", n + hidden.size, rng, hidden)
-    may = np.sort(rng.permutation(n)[: design.n_regulators])
-    return _measured_on(topology, design, np.arange(n), may, UNMEASURED, rng)
-
-
-def _without_edges(
+def without_edges(
     design: Design,
     kind: str,
     rest: Array,

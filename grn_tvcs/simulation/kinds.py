@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grn_tvcs.network.network import Network
+from grn_tvcs.simulation.topology import ACTIVATING, MAX_IN_DEGREE
 
-MAX_IN_DEGREE = 6  # as in `topology`
-ACTIVATING = 0.55  # fraction of edges, as in `topology`
 EDGES_PER_GENE = (1.0, 2.6)  # range around that of bacteria and yeast, 1.6 (`topology`)
 # Number of regulators among n candidates, and exponent of preferential attachment.
 KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
@@ -20,9 +19,6 @@ KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "star": lambda n, rng: (int(rng.integers(1, 4)), rng.uniform(0.6, 1.3)),
 }
 NULLS = ("noise", "walk", "autoregression")  # tables without any network
-# Further tables without any edge between measured genes: of a common stimulus, which train the null
-# trees, and of regulators that are not measured, which `benchmarks.confidence` asks about.
-DRIVEN, UNMEASURED = "driven", "unmeasured"
 
 
 def draw_topology(

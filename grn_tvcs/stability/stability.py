@@ -26,7 +26,7 @@ from grn_tvcs.stability.edges import Ints
 from grn_tvcs.stability.matching_pursuit import gradmp
 from grn_tvcs.stability.model import Array, Explained, Flags, StepLoss, Transitions, transitions
 from grn_tvcs.stability.significance import noise_limit
-from grn_tvcs.stability.sums import HalfResult, Packed, PackedSums, Sums
+from grn_tvcs.stability.sums import HalfResult, UnitSums
 from tvcs_core import TVCS
 from tvcs_core.engines import hash_of
 
@@ -38,7 +38,7 @@ BLOCK_STEPS = 2  # ... this number of steps per block
 MIN_HALF_STEPS = 6  # with fewer steps in a half, all steps are used; own level and mean take two
 MIN_STEPS = 24  # with fewer steps in all, halves carry no information on single edges
 STABLE = 0.5  # stability from which edges are called stable
-SUMMED = "exact, 2"  # version of checkpoints; those with another text are refused
+SUMMED = "exact, 3"  # version of checkpoints; those with another text are refused
 
 
 @dataclass(frozen=True)
@@ -86,35 +86,23 @@ class Draws:
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, ones)
         return noise_limit(loss, self.allowed)
 
-    def sums(self) -> Sums:
-        """Return empty sums for the results of units."""
-        return Sums(len(self.plan.solvers), self._shape, self.plan.pairs)
-
-    def unit(self, first: int, last: int) -> Packed:
+    def unit(self, first: int, last: int) -> UnitSums:
         """Solve the pairs of halves from `first` to ``last - 1`` with all solvers of the plan.
 
         A pure function of the draws and the two numbers if BLAS has one thread.
-
-        Raises
-        ------
-        ValueError
-            If there are no such pairs, as before `with_pairs`.
         """
-        if not 0 <= first < last <= len(self.pairs):
-            raise ValueError(f"pairs {first} to {last - 1} must be among {len(self.pairs)} drawn")
-        added = [np.zeros(self._shape[::-1], np.int64) for _ in self.plan.solvers]
+        added = np.zeros(self.shape, np.int64)
         found: list[list[HalfResult]] = [[] for _ in added]
         for pair in self.pairs[first:last]:
-            for solver, halves in zip(found, self.pair(pair, added), strict=True):
-                solver += halves
-        sums = zip(added, found, strict=True)
-        return Packed(first, last, tuple(PackedSums.of(*solver) for solver in sums))
+            for of_solver, halves in zip(found, self.pair(pair, added), strict=True):
+                of_solver += halves
+        return UnitSums.of(added, found)
 
-    def pair(self, drawn: ComplementaryPair, added: Sequence[Ints]) -> list[list[HalfResult]]:
+    def pair(self, drawn: ComplementaryPair, added: Ints) -> list[list[HalfResult]]:
         """Solve a half and its complement with each solver of the plan.
 
         The noise limit is scaled so that an edge must show in half of the steps the correlation
-        that it needs in all. Adds to `added`, one per solver, as `StepLoss.explained` does.
+        that it needs in all. Adds to `added`, [solver, target, input], as `StepLoss.explained`.
         """
         past = self.steps.past(self.inputs, drawn.memory)
         found = []
@@ -143,15 +131,14 @@ class Draws:
         }
 
     @property
-    def _shape(self) -> tuple[int, int]:
-        return self.allowed.shape[0], self.allowed.shape[1]
+    def shape(self) -> tuple[int, int, int]:
+        """Number of solvers, targets and inputs."""
+        return len(self.plan.solvers), self.allowed.shape[1], self.allowed.shape[0]
 
-    def _half(
-        self, past: Array, rows: Flags, drawn: Subsample, added: Sequence[Ints]
-    ) -> list[Explained]:
+    def _half(self, past: Array, rows: Flags, drawn: Subsample, added: Ints) -> list[Explained]:
         """Solve some of the steps with each solver, with the weights and caps of a half."""
         plan = self.plan
-        total = int(np.rint(drawn.edges_per_gene * self._shape[1]))
+        total = int(np.rint(drawn.edges_per_gene * self.allowed.shape[1]))
         steps, intercepts = self.steps.of(rows), self.steps.intercepts[rows]
         own, following = map(np.ascontiguousarray, (steps.own, steps.following))
         loss = StepLoss(past[rows], own, following, intercepts, drawn.column_weights, self.allowed)
@@ -172,7 +159,7 @@ class Draws:
         """
         out = self.rules.out_caps(self.genes)
         return TVCS.matrix(
-            self._shape,
+            self.allowed.shape,
             row_caps=out[self.inputs] if isinstance(out, np.ndarray) else out,
             col_caps=in_degree,
             total=total,

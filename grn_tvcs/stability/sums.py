@@ -28,12 +28,12 @@ HalfResult = tuple[Explained, NDArray[np.bool_]]  # of one solver; whether an ed
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sums over the halves of one solver; [input, gene].
+    """Sums over all halves of one solver; [input, gene].
 
     Attributes
     ----------
     sums
-        The four sums as integers, [target, input]; properties convert them.
+        The four sums as integers, [sum, target, input]; properties convert them.
     """
 
     sums: Ints
@@ -64,15 +64,15 @@ class Evidence:
         return numbers
 
 
-class PackedSums(NamedTuple):
-    """Sums of one solver over a few halves, on the grid.
+class UnitSums(NamedTuple):
+    """Sums over the halves of a unit of work, on the grid.
 
     Attributes
     ----------
     added
-        Of every pair, [target, input].
+        Of every pair; [solver, target, input].
     places
-        ``target * n_inputs + input`` of the edges chosen in some half, increasing.
+        Flat indices into `added` of the edges chosen in some half, increasing.
     dropped, weights, chosen
         Of these edges.
     """
@@ -84,87 +84,39 @@ class PackedSums(NamedTuple):
     chosen: Ints
 
     @classmethod
-    def of(cls, added: Ints, found: Iterable[HalfResult]) -> PackedSums:
-        """Add up the results of some halves."""
-        halves = list(found)
-        where = [half.edges.places for half, _ in halves]
-        places, at = np.unique(np.concatenate(where), return_inverse=True)
+    def of(cls, added: Ints, found: Sequence[Sequence[HalfResult]]) -> UnitSums:
+        """Add up the results of some halves, given for each solver."""
+        halves = [half for of_solver in found for half in of_solver]
+        places, at = np.unique(
+            np.concatenate([
+                k * added[k].size + half.edges.places
+                for k, of_solver in enumerate(found)
+                for half, _ in of_solver
+            ]),
+            return_inverse=True,
+        )  # fmt: skip
         shares = np.concatenate([half.dropped for half, _ in halves])
         weights = np.concatenate([half.edges.weights for half, _ in halves])
-        sure = np.concatenate([is_sure for _, is_sure in halves]).astype(np.int64)
         terms = (
             on_grid(shares, SHARE_STEPS, MAX_SHARE),
             on_grid(weights, WEIGHT_STEPS, MAX_WEIGHT),
-            sure,
+            np.concatenate([is_sure for _, is_sure in halves]).astype(np.int64),
         )
-        sums = [np.zeros(places.size, np.int64) for _ in terms]
+        sums = np.zeros((len(terms), places.size), np.int64)
         for total, term in zip(sums, terms, strict=True):
             np.add.at(total, at, term)
         return cls(added, places, *sums)
 
 
-class Packed(NamedTuple):
-    """Result of a unit: pairs of halves from `first` to `last` - 1, by solver."""
-
-    first: int
-    last: int
-    solvers: tuple[PackedSums, ...]
-
-    @property
-    def arrays(self) -> tuple[Ints, ...]:
-        """The result as arrays for a file: the two numbers, then solver by solver."""
-        return np.array([self.first, self.last]), *(
-            array for solver in self.solvers for array in solver
-        )
-
-    @classmethod
-    def of_arrays(cls, arrays: Sequence[Ints]) -> Packed:
-        """Restore a result from its `arrays`."""
-        (first, last), size = arrays[0].tolist(), len(PackedSums._fields)
-        starts = range(1, len(arrays), size)
-        return cls(first, last, tuple(PackedSums(*arrays[k : k + size]) for k in starts))
-
-
-class Sums:
-    """Sums over all pairs of halves that were added, in any order.
-
-    Parameters
-    ----------
-    n_parts
-        Number of solvers.
-    shape
-        Number of inputs and of genes.
-    n_pairs
-        Total number of pairs of halves, at most half of `MAX_HALVES`.
-    """
-
-    def __init__(self, n_solvers: int, shape: tuple[int, int], n_pairs: int) -> None:
-        self.is_done = np.zeros(n_pairs, dtype=np.bool_)
-        self._solvers = np.zeros((n_solvers, 4, shape[1], shape[0]), np.int64)
-
-    def add(self, packed: Packed) -> None:
-        """Add the result of a unit.
-
-        Raises
-        ------
-        ValueError
-            If one of its pairs was added before.
-        """
-        pairs = slice(packed.first, packed.last)
-        if self.is_done[pairs].any():
-            raise ValueError(f"pairs {packed.first} to {packed.last - 1} were added before")
-        self.is_done[pairs] = True
-        for (dropped, added, weights, chosen), solver in zip(
-            self._solvers, packed.solvers, strict=True
-        ):
-            added += solver.added
-            dropped.ravel()[solver.places] += solver.dropped
-            weights.ravel()[solver.places] += solver.weights
-            chosen.ravel()[solver.places] += solver.chosen
-
-    def evidence(self) -> list[Evidence]:
-        """Return the sums so far by solver, as views."""
-        return [Evidence(solver) for solver in self._solvers]
+def add_up(units: Iterable[UnitSums], shape: tuple[int, int, int]) -> list[Evidence]:
+    """Return the sums of units by solver; `shape` is that of `UnitSums.added`."""
+    dropped, added, weights, chosen = sums = np.zeros((4, *shape), np.int64)
+    for unit in units:
+        added += unit.added
+        dropped.ravel()[unit.places] += unit.dropped
+        weights.ravel()[unit.places] += unit.weights
+        chosen.ravel()[unit.places] += unit.chosen
+    return [Evidence(sums[:, k]) for k in range(shape[0])]
 
 
 def on_grid(terms: Array, steps: float, largest: float) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 from grn_tvcs.stability.edges import Ints
 from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.stability import Draws
-from grn_tvcs.stability.sums import Evidence, Packed
+from grn_tvcs.stability.sums import Evidence, UnitSums, add_up
 from tvcs_core.engines import Job, one_blas_thread
 
 MAX_JOURNAL_BYTES = 4e9  # of all units in the journal ...
@@ -35,17 +35,14 @@ def gather(
     """
     with one_blas_thread():
         draws = draws.with_pairs(rng)
-    sums, job = draws.sums(), halves_job(draws)
     [execution] = execution.stages(2 * draws.plan.pairs)
-    with execution.results(job) as found:
-        for _, _, arrays in found:
-            sums.add(Packed.of_arrays(arrays))
-    return sums.evidence()
+    with execution.results(halves_job(draws)) as found:
+        return add_up((UnitSums(*arrays) for _, _, arrays in found), draws.shape)
 
 
 def halves_job(draws: Draws) -> Job:
     """Return the job of all pairs of halves; `draws` must have its pairs."""
-    size = pairs_per_unit(draws)
+    size = size_of_units(draws.plan.pairs, draws.allowed.size)
     return Job(
         "halves",
         solve_pairs,
@@ -56,22 +53,17 @@ def halves_job(draws: Draws) -> Job:
     )
 
 
-def pairs_per_unit(draws: Draws) -> int:
+def size_of_units(pairs: int, size: int) -> int:
     """Return the number of pairs of halves per unit: 1, or more to bound the size of checkpoints.
 
     It depends on the problem only, so that any number of workers can resume the checkpoints of
-    others.
+    others: on the number of pairs of halves, and on `size`, inputs x genes.
     """
-    return size_of_units(draws.plan.pairs, draws.allowed.size)
-
-
-def size_of_units(halves: int, size: int) -> int:
-    """Return the pairs of halves per unit, given their number and `size`, inputs x genes."""
     most = max(MIN_UNITS, int(MAX_JOURNAL_BYTES / (BYTES_PER_PAIR * max(1, size))))
-    return -(-halves // most)
+    return -(-pairs // most)
 
 
 def solve_pairs(state: tuple[Draws, int], unit: int) -> tuple[Ints, ...]:
-    """Solve the pairs of halves of a unit; `Packed.of_arrays` reads the result."""
+    """Solve the pairs of halves of a unit; the result has the fields of `UnitSums`."""
     draws, size = state
-    return draws.unit(unit * size, min((unit + 1) * size, draws.plan.pairs)).arrays
+    return tuple(draws.unit(unit * size, (unit + 1) * size))

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
     ClassChances,
-    Classes,
-    Cleaning,
-    read_with_gold,
+    RecordedAnswers,
     share_option,
 )
 from tvcs_core.arguments import Help
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
 class ModelsOptions:
     """The options of ``crowd-tvcs models``."""
 
-    answers: AnswersFile
     workers: Annotated[
         Path,
         file_option(
@@ -71,8 +67,7 @@ class ModelsOptions:
         share_option("Accuracy of each person. Default: their mean, from their gold answers."),
     ] = None
     prior: ClassChances = None
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     force: Force = False
 
 
@@ -97,10 +92,11 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.models.tables import CONFIDENCE, read_annotators, read_confidence
 
     _check(given)
-    names = given.classes, given.cleaning
-    table, known = read_with_gold(given.answers, given.gold, *names, besides=[CONFIDENCE.name])
+    answers = given.answers
+    table, known = answers.read_with(given.gold, besides=[CONFIDENCE.name])
     who = read_annotators(given.workers, table)
-    stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
+    cleaning = vars(answers.cleaning)
+    stated = read_confidence(answers.answers, table, set(who.family_of), **cleaning)
     if stated is not None:
         print_message(
             f"confidence: stated by models with {plural(int((stated == stated).sum()), 'answer')}"

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc
 
+from grn_tvcs.evidence.correlation import evenly_spaced
 from grn_tvcs.evidence.decomposition.kernels import decompose
 
 # Third genes, evenly spaced among more. Scores over 300 and 1,000 correlate at .999 in a compendium
@@ -50,9 +51,7 @@ def pidc_scores(
     n = values.shape[1]
     everything = np.arange(n)
     rows, columns = (everything if some is None else some for some in (rows, columns))
-    third = everything
-    if n > MAX_THIRD_GENES:
-        third = np.linspace(0, n - 1, MAX_THIRD_GENES).round().astype(np.int64)
+    third = evenly_spaced(n, MAX_THIRD_GENES)
     near = np.concatenate([third, np.setdiff1d(rows, third)])
     genes = np.concatenate([near, np.setdiff1d(columns, near)])
     unique = _unique_contributions(values, genes, near.size, third.size)

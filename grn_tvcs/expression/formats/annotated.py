@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import holds_times, times_in, unit_notes
+from grn_tvcs.expression.clock import holds_times, rise_like_times, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, expression_of_levels
 from grn_tvcs.expression.from_sheet import perturbed_in
@@ -41,6 +41,7 @@ from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.errors import Remedies
 from tvcs_core.files.frames import texts_of_values
+from tvcs_core.files.tables import is_number
 
 RAW = "raw"
 PEEKED = 20  # samples of a layer that tell whether it holds counts
@@ -274,16 +275,6 @@ class _Obs(Grid):
         values = self._data.values("obs", self.heads[j])
         return texts_of_values(values, [not (v is None or v != v) for v in values])
 
-    def error(
-        self,
-        what: str,
-        row: int | None = None,
-        column: int | None = None,
-        remedies: Remedies = (),
-    ) -> DataError:
-        """Make an error that names a column."""
-        return super().error(what, None, column, remedies)
-
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     """Return ``obs`` with the roles of its columns."""
@@ -343,13 +334,19 @@ def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     names = data.values("obs", None)
     genes, levels = data.whole
     texts = [str(name) for name in names]
-    if why := are_genes("", texts, genes) or are_samples(genes, texts, of_obs=True):
+    heads = [] if _are_entrez(genes) else genes
+    if why := are_genes("", texts, heads) or are_samples(genes, texts, of_obs=True):
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)
     found = expression_of_levels(data.path, genes, levels[row], samples, options)
     note = "No column of obs is a time, so all samples were taken as at rest."
     return replace(found, notes=(note,))
+
+
+def _are_entrez(names: Sequence[str]) -> bool:
+    """Whether names are numbers that do not rise, as times of samples would."""
+    return all(map(is_number, names)) and not rise_like_times([*map(float, names)], 2)
 
 
 def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:

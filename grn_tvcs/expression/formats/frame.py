@@ -90,11 +90,11 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
     of_samples = None
     if options.samples is not None:
         is_file = isinstance(options.samples, str | Path)
-        of_samples = (
-            open_sheet(options.samples)
-            if is_file
-            else _of_samples(_frame("samples", options.samples), options)
-        )
+        if is_file:
+            of_samples = open_sheet(options.samples)
+            of_samples = of_samples.sample_sheet or of_samples  # of GEO
+        else:
+            of_samples = _of_samples(_frame("samples", options.samples), options)
     if options.genes_in_rows:
         made = _with_genes(sheet, frame)
     else:

@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
 from benchmarks.learning import designs, nets, training
+from benchmarks.learning.files import write_arrays
 from grn_tvcs.combine import calibration
-from grn_tvcs.combine.combiner import read_arrays, write_arrays
+from grn_tvcs.combine.combiner import read_arrays
 from grn_tvcs.combine.evidence_scores import compute_evidence
 from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
@@ -92,14 +93,14 @@ def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_
 ):
     whole = path.read_bytes()
     arrays, _ = read_arrays(path)
-    arrays["nulls_value"] = arrays["nulls_value"] + 1.0
+    arrays["nulls 0 value"] = arrays["nulls 0 value"] + np.float16(1.0)
     arrays["common_numbers"][:, 2:] += 1.0  # limits
     write_arrays(path, arrays)
     with pytest.raises(SystemExit) as other:
         run(tmp_path, "--nulls", "--check")
     assert other.value.code == 1
     found = capsys.readouterr().out
-    assert "common_numbers differs, digest differs, nulls_value high bytes differs" in found
+    assert "common_numbers differs, digest differs, nulls 0 value differs" in found
     load_pretrained.cache_clear()
     run(tmp_path, "--nulls")
     assert path.read_bytes() == whole
@@ -129,7 +130,7 @@ def test_what_another_code_computed_is_not_taken_up(small, tmp_path, monkeypatch
     (path,) = tmp_path.rglob("*.pickle")
     assert path.parent.name == evidence.fingerprint()[:16]
     monkeypatch.setattr(evidence, "draw_example", None)
-    monkeypatch.setattr(evidence, "draw_null", None)
+    monkeypatch.setattr(evidence, "draw_without_edges", None)
     (again,) = evidence.all_known(jobs, SEED, tmp_path, 1)
     assert repr(again.traits) == repr(one.traits)
     monkeypatch.setattr(evidence, "SOURCES", evidence.SOURCES[1:])

@@ -11,6 +11,7 @@ from benchmarks import coexpression as command
 from benchmarks.learning import coexpression as learning
 from benchmarks.learning import designs
 from benchmarks.learning.coexpression import LARGE_NETWORK_GENES, learn_coexpression
+from benchmarks.learning.files import write_coexpression
 from grn_tvcs.combine.coexpression import (
     MAX_GENES,
     MEASURES,
@@ -18,7 +19,6 @@ from grn_tvcs.combine.coexpression import (
     coexpression_measures,
     design_for,
     load_coexpression,
-    write_coexpression,
 )
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, Design

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.learning.files import save
 from grn_tvcs.combine import combiner as module
-from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, Combiner, Stages, digest, load, save
+from grn_tvcs.combine.combiner import FORMAT, IMPOSSIBLE, Combiner, Stages, digest, load
 from tvcs_core import DataError
 
 
@@ -124,10 +125,10 @@ def arrays_in(path):
 
 def test_arrays_that_were_edited_are_refused(written, tmp_path):
     path = tmp_path / "edited.npz"
-    for name in ("trees_value low bytes", "trees_threshold", "net_weights high bytes", "growth"):
+    for name in ("trees 0 value", "trees 1 threshold", "nets 0 first", "growth"):
         arrays = arrays_in(written)
         arrays[name] = arrays[name].copy()
-        least = {np.float64: 1e-9, np.float32: 1e-3, np.uint8: 1}[arrays[name].dtype.type]
+        least = {np.float64: 1e-9, np.float32: 1e-3, np.float16: 1}[arrays[name].dtype.type]
         arrays[name][-1] += np.asarray(least, dtype=arrays[name].dtype)
         np.savez(path, **arrays)
         assert refused(path).startswith("was changed after it was written")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.learning.without_edges import DRIVEN, draw_without_edges
 from grn_tvcs.combine import direction as module
 from grn_tvcs.combine.direction import (
     LIMIT_QUANTILE,
@@ -18,7 +19,7 @@ from grn_tvcs.combine.direction import (
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.streams import stream
 
 DESIGN = Design(30, 10, 4, 8)
@@ -137,7 +138,7 @@ def test_a_common_stimulus_goes_along_one_direction_and_networks_do_not():
             for kind in kinds
             for k in range(60 // len(kinds))
         ]
-        for draw, kinds in ((draw_null, (DRIVEN,)), (draw_example, tuple(KINDS)))
+        for draw, kinds in ((draw_without_edges, (DRIVEN,)), (draw_example, tuple(KINDS)))
     )
     assert np.mean(np.array(driven) > limit) > 0.6
     assert np.mean(np.array(others) > limit) < 0.08

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.learning.without_edges import DRIVEN, draw_without_edges
 from grn_tvcs import infer
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TRAITS, covariates, traits
@@ -22,7 +23,7 @@ from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.combine.trees import evaluate
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
+from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.streams import stream
 
 DESIGNS = (Design(10, 10, 5, 21), Design(30, 30, 10, 21), Design(20, 20, 0, 3, n_steady=50))
@@ -146,7 +147,7 @@ def test_the_model_tells_genes_that_answer_a_common_stimulus(listed):
         shared = shared_direction(made.expression)
         return null_log_odds(model.nulls, traits(made.expression), design, shared=shared)
 
-    driven = [said(draw_null(design, DRIVEN, 300 + k)) for k in range(16)]
+    driven = [said(draw_without_edges(design, DRIVEN, 300 + k)) for k in range(16)]
     networks = [said(draw_example(design, kind, 300 + k)) for kind in KINDS for k in range(4)]
     assert np.mean(np.array(driven) > 0) >= 0.75
     assert np.mean(np.array(networks) < 0) >= 0.75

@@ -5,9 +5,11 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
-from grn_tvcs.combine.calibration import N_COMMON_NETWORKS, Calibration, calibrate_design
+from benchmarks.learning.files import write_pretrained
+from benchmarks.universal import N_COMMON_NETWORKS
+from grn_tvcs.combine.calibration import Calibration, calibrate_design
 from grn_tvcs.combine.domain_check import covariates, traits
-from grn_tvcs.combine.pretrained import load_pretrained, write_pretrained
+from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 from tvcs_core import DataError

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.learning import nets, training
+from benchmarks.learning.files import save
 from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, thinned
-from grn_tvcs.combine.combiner import Combiner, save, stage_logits
+from grn_tvcs.combine.combiner import Combiner, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.relations import DIRECTIONS, SECOND_STAGE, relations
 from grn_tvcs.combine.trees import evaluate

@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.learning.training import half, trees_from_classifier
-from grn_tvcs.combine.trees import Trees, evaluate, floor, join, split
+from benchmarks.learning.training import floor, trees_from_classifier
+from grn_tvcs.combine.trees import Trees, evaluate
 
 N_FEATURES = 6
 
@@ -74,8 +74,7 @@ def test_rows_at_the_threshold_and_rows_that_do_not_know_go_as_the_node_says():
         starts=np.array([0, 3, 4], dtype=np.int32),
         feature=np.array([1, -1, -1, -1], dtype=np.int8),
         threshold=np.array([0.5, 0, 0, 0], dtype=np.float32),
-        left=np.array([1, 0, 0, 0], dtype=np.int32),
-        right=np.array([2, 0, 0, 0], dtype=np.int32),
+        right=np.array([2, 0, 0, 0], dtype=np.int16),
         nan_left=np.array([False, False, False, False]),
         value=np.array([0.0, 1.0, 2.0, 0.25], dtype=np.float32),
     )
@@ -96,36 +95,22 @@ def test_a_tree_may_be_one_long_branch():
     """One side of every node is a leaf, and the other one goes on."""
     n = 300
     inner = np.arange(0, 2 * n, 2)
-    feature, left, right = (np.full(2 * n + 1, -1) for _ in range(3))
+    feature, right = np.full((2, 2 * n + 1), -1)
     threshold, value = np.zeros((2, 2 * n + 1), dtype=np.float32)
     feature[inner], threshold[inner] = 0, np.arange(n)
-    left[inner], right[inner] = inner + 1, inner + 2
+    right[inner] = 2
     value[inner + 1], value[2 * n] = np.arange(n), n
     tree = Trees(
         base=np.array([0.5]),
         starts=np.array([0, 2 * n + 1], dtype=np.int32),
         feature=feature.astype(np.int8),
         threshold=threshold,
-        left=left.astype(np.int32),
-        right=right.astype(np.int32),
+        right=right.astype(np.int16),
         nan_left=np.zeros(2 * n + 1, dtype=bool),
         value=value,
     )
     X = np.arange(-1, n + 1, dtype=np.float32)[::-1, None]
     assert evaluate(tree, X).tolist() == [max(x, 0.0) + 0.5 for x in X[:, 0].tolist()]
-
-
-def test_models_that_are_joined_come_back_as_they_were():
-    models = [trees_from_classifier(fitted(0, **shape)) for shape in SHAPES.values()]
-    models = [one._replace(value=half(one.value)) for one in models]
-    arrays = join(models, "some") | {"other": np.ones(1)}
-    back = split(arrays, "some")
-    assert list(arrays) == ["other"]
-    assert split(arrays, "none") == []
-    for one, other in zip(back, models, strict=True):
-        for field, known in zip(one, other, strict=True):
-            assert field.dtype == known.dtype
-            assert np.array_equal(field, known)
 
 
 def test_thresholds_of_four_bytes_part_the_rows_of_those_of_eight():

@@ -127,6 +127,14 @@ def test_in_blocks_rank_correlations_are_those_of_the_square_to_the_last_bit(
         assert np.array_equal(clr_scores(rho), message)
 
 
+def test_of_many_genes_some_count_in_quantiles_from_the_first_to_the_last(rng, monkeypatch):
+    monkeypatch.setattr(correlation_module, "MAX_GENES", 4)
+    values = rng.normal(size=(9, 13))
+    sizes = np.abs(rank_correlation(values[:, [0, 4, 8, 12]])[np.triu_indices(4, 1)])
+    found = RankCorrelations(values).median_and_quantile(0.9)
+    assert found == (np.median(sizes), np.quantile(sizes, 0.9))
+
+
 def test_relatedness_is_that_of_the_plain_definition(rng):
     values = rng.normal(size=(12, 9))
     information = mutual_information(rank_correlation(values))

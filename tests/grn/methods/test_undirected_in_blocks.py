@@ -1,4 +1,7 @@
-"""Methods without direction over regulators x targets, beside the same over all genes at once."""
+"""Methods without direction over regulators x targets, beside the same over all genes at once.
+
+`test_baselines` holds the latter to plain loops.
+"""
 
 import numpy as np
 import pytest
@@ -6,84 +9,16 @@ import pytest
 from grn_tvcs import Expression, Network, Rules
 from grn_tvcs.evidence import correlation, mutual_information
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
 from grn_tvcs.evidence.mutual_information import MutualInformation
-from grn_tvcs.evidence.mutual_information import mutual_information as information_of
 from grn_tvcs.methods import aracne
 from grn_tvcs.methods.table import METHODS
-from grn_tvcs.network.digits import significant
-from tests.reference import rank_correlation
+from grn_tvcs.network.ranking import significant
 
 N = 23
 
 
-def dense_pcc(levels):
-    x = correlation.unit_columns(levels)
-    r = x.T @ x
-    np.fill_diagonal(r, 0.0)
-    return np.abs(r), r
-
-
-def dense_spearman(levels):
-    rho = rank_correlation(levels)
-    return np.abs(rho), rho
-
-
-def dense_clr(levels):
-    rho = rank_correlation(levels)
-    information, others = information_of(rho), max(len(rho) - 1, 1)
-    mean = information.sum(axis=0) / others
-    away = information - mean
-    np.fill_diagonal(away, 0.0)
-    sd = np.sqrt((away * away).sum(axis=0) / max(others - 1, 1))
-    z = np.clip(away / np.where(sd > 1e-12 * mean, sd, np.inf), 0.0, None)
-    return np.hypot(z, z.T), rho
-
-
-def dense_aracne(levels):
-    rho = rank_correlation(levels)
-    information = information_of(rho)
-    through = np.zeros_like(information)
-    for k in range(len(information)):
-        np.maximum(through, np.minimum(information[:, k, None], information[k]), out=through)
-    return np.where(information >= through, information, 0.0), rho
-
-
-def dense_mrnet(levels):
-    rho = rank_correlation(levels)
-    information, genes = information_of(rho), np.arange(len(rho))
-    scores, redundancy = np.zeros_like(information), np.zeros_like(information)
-    is_open, targets = genes[:, None] != genes, genes
-    for n_chosen in range(len(genes) - 1):
-        gain = information[targets] - redundancy[targets] / max(n_chosen, 1)
-        gain = np.where(is_open[targets], gain, -np.inf)
-        best, value = gain.argmax(axis=1), gain.max(axis=1)
-        targets, best, value = (part[value > 0] for part in (targets, best, value))
-        scores[targets, best] = value
-        is_open[targets, best] = False
-        redundancy[targets] += information[best]
-    return np.maximum(scores, scores.T), rho
-
-
-def dense_pidc(levels):
-    return pidc_scores(levels), rank_correlation(levels)
-
-
-DENSE = {
-    "pcc": dense_pcc, "spearman": dense_spearman, "clr": dense_clr, "aracne": dense_aracne,
-    "mrnet": dense_mrnet, "pidc": dense_pidc,
-}  # fmt: skip
-
-
-@pytest.fixture(params=["at once", "in blocks"])
-def many(request, monkeypatch):
-    """Whether genes count as too many for all their pairs."""
-    if request.param == "in blocks":
-        monkeypatch.setattr(correlation, "MAX_FULL_MATRIX", 0)
-        monkeypatch.setattr(mutual_information, "MAX_FULL_MATRIX", 0)
-        monkeypatch.setattr(correlation, "CHUNK_SIZE", 3 * N)
-        monkeypatch.setattr(aracne, "TILE", 2 * N)
-    return request.param == "in blocks"
+UNDIRECTED = ("pcc", "spearman", "clr", "aracne", "mrnet", "pidc")
+SOME = (2, 9, 11), (3, 5, 9, 21)
 
 
 def table(kind):
@@ -97,28 +32,33 @@ def table(kind):
 
 
 @pytest.mark.parametrize("kind", ["levels", "ties"])
-@pytest.mark.parametrize("method", DENSE)
-def test_scores_and_signs_are_those_of_all_genes_at_once(method, kind, many):
+@pytest.mark.parametrize("method", UNDIRECTED)
+def test_scores_and_signs_are_those_of_all_genes_at_once(method, kind, monkeypatch):
     made = table(kind)
-    whole, r = DENSE[method](made.levels)
-    for regulators, targets in ((None, None), ((0, 3, 5, 22), None), ((2, 9, 11), (3, 5, 9, 21))):
-        named = [
-            None if at is None else {made.genes[k] for k in at} for at in (regulators, targets)
-        ]
-        network = METHODS[method](made, Rules(regulators=named[0], targets=named[1]), None)
-        at = np.ix_(*(range(N) if some is None else some for some in (regulators, targets)))
-        assert network.pairs.shape == whole[at].shape
-        if method == "pcc" and many:  # each pair is summed by itself
-            assert network.pairs.scores == pytest.approx(whole[at], abs=1e-15)
-            sure = whole[at] > 1e-12
-            assert np.array_equal(network.pairs.signs[sure], np.sign(r[at][sure]))
-            if kind == "levels":  # what `infer` keeps
-                assert np.array_equal(
-                    significant(network.pairs.scores, 6), significant(whole[at], 6)
+    whole = METHODS[method](made, Rules(), None).pairs
+    for is_many in (False, True):
+        if is_many:  # for all their pairs
+            monkeypatch.setattr(correlation, "MAX_FULL_MATRIX", 0)
+            monkeypatch.setattr(mutual_information, "MAX_FULL_MATRIX", 0)
+            monkeypatch.setattr(correlation, "CHUNK_SIZE", 3 * N)
+            monkeypatch.setattr(aracne, "TILE", 2 * N)
+        for regulators, targets in ((range(N), range(N)), ((0, 3, 5, 22), range(N)), SOME):
+            named = ({made.genes[k] for k in at} for at in (regulators, targets))
+            pairs = METHODS[method](made, Rules(None, None, None, *named), None).pairs
+            scores, signs = (
+                part[np.ix_(regulators, targets)] for part in (whole.scores, whole.signs)
+            )
+            if method == "pcc" and is_many:  # each pair is summed by itself
+                sure = scores > 1e-12
+                assert pairs.scores == pytest.approx(scores, abs=1e-15)
+                assert np.array_equal(pairs.signs[sure], signs[sure])
+                # What `infer` keeps.
+                assert kind == "ties" or np.array_equal(
+                    significant(pairs.scores, 6), significant(scores, 6)
                 )
-            continue
-        assert network.pairs.scores.tobytes() == whole[at].tobytes()
-        assert np.array_equal(network.pairs.signs, np.sign(r[at]))
+            else:
+                assert pairs.scores.tobytes() == scores.tobytes()
+                assert np.array_equal(pairs.signs, signs)
 
 
 def test_of_many_genes_a_correlation_depends_on_its_pair_alone(monkeypatch, rng):
@@ -142,7 +82,7 @@ def test_information_is_kept_only_where_all_pairs_are_few(monkeypatch, rng):
 def test_a_network_of_few_regulators_and_targets_holds_their_pairs_alone():
     made = table("levels")
     rules = Rules(regulators={"G01", "G02"}, targets={"G01", "G07", "G09"})
-    for method in DENSE:
+    for method in UNDIRECTED:
         network = METHODS[method](made, rules, None)
         assert isinstance(network, Network)
         assert network.pairs.shape == (2, 3)

@@ -75,7 +75,7 @@ def test_what_stands_out_does_so_in_both_halves_which_share_no_step(monkeypatch)
     monkeypatch.setattr("grn_tvcs.stability.stability.noise_limit", lambda *_: 6.0)
     seen = 0
     for seed in range(5):
-        added = [np.zeros((8, 8), np.int64) for _ in plan.solvers]
+        added = np.zeros(draws.shape, np.int64)
         (pair,) = draws.with_pairs(np.random.default_rng(seed)).pairs
         for (one, in_one), (two, in_two) in draws.pair(pair, added):
             # Half of the steps, half of 6.

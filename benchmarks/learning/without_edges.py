@@ -1,12 +1,15 @@
-"""A common, unmeasured stimulus to which every gene responds independently, without any edge.
+"""Tables without any edge between measured genes, beside those of `simulation.examples`.
 
-The level of a gene follows the stimulus at its own rate,
+*Driven*: a common, unmeasured stimulus to which every gene responds independently. They train the
+trees that tell tables without edges. The level of a gene follows the stimulus at its own rate,
 
     dx/dt = log 2 / half-life * (a d f u(t) - x),
 
 with a its response, 0 for unresponsive genes, d the dose of a series, f a factor of the gene's
 response in this series, and u the stimulus: on for the first half of a series, or decaying from its
 start. If series start at random, the stimulus may instead end at their start.
+
+*Unmeasured*: a network none of whose 1 to 3 regulators is measured.
 """
 
 from __future__ import annotations
@@ -16,10 +19,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.simulation.designs import RANDOM, Design
+from grn_tvcs.simulation.designs import RANDOM, Design, Rng
+from grn_tvcs.simulation.examples import Example, draw_null, measured_on, without_edges
 from grn_tvcs.simulation.experiments import is_on
+from grn_tvcs.simulation.kinds import draw_topology
 from grn_tvcs.simulation.kinetics import HALF_LIFE
+from tvcs_core.streams import stream
 
+DRIVEN, UNMEASURED = "driven", "unmeasured"
+MAX_UNMEASURED = 3  # regulators of a network none of whose regulators is measured
+DRIVEN_NOISE = (0.02, 0.3)  # standard deviation of log levels under a common stimulus
 # Ranges of the null tables of decision 174.
 RESPONSE = (0.3, 2.0)  # standard deviation of the responses of log levels
 RESPONSIVE = (0.4, 1.0)  # fraction of responsive genes
@@ -28,6 +37,34 @@ DECAY_TIME = (0.1, 0.5)  # time constant of a decaying stimulus, as a fraction o
 STEPS = 10  # integration steps between two samples
 
 Array = NDArray[np.float64]
+
+
+def draw_without_edges(design: Design, kind: str, rng: Rng = None) -> Example:
+    """Draw the tables of a design without any edge, of a kind of `NULLS` or of these."""
+    if kind == DRIVEN:
+        return _draw_driven(design, stream(rng, "null"))
+    if kind == UNMEASURED:
+        return _draw_unmeasured(design, stream(rng, "null"))
+    return draw_null(design, kind, rng)
+
+
+def _draw_driven(design: Design, rng: np.random.Generator) -> Example:
+    """Draw tables of a common stimulus; without time, its dose differs between samples."""
+    rest = rng.uniform(-2, 0, design.n_genes)
+    size = float(np.exp(rng.uniform(*np.log(DRIVEN_NOISE))))
+    response = responses(design, rng)
+    logs = driven(design, response, rng)
+    logs = logs + size * rng.standard_normal(logs.shape)
+    return without_edges(design, DRIVEN, rest, size, logs, response, rng)
+
+
+def _draw_unmeasured(design: Design, rng: np.random.Generator) -> Example:
+    """Draw the tables of a network none of whose regulators is measured."""
+    n = design.n_genes
+    hidden = n + np.arange(int(rng.integers(1, MAX_UNMEASURED + 1)))
+    topology = draw_topology("star", n + hidden.size, rng, hidden)
+    may = np.sort(rng.permutation(n)[: design.n_regulators])
+    return measured_on(topology, design, np.arange(n), may, UNMEASURED, rng)
 
 
 def responses(design: Design, rng: np.random.Generator) -> Array:
