@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.display import summary
 from tvcs_core.files.spreadsheet import write_csv
@@ -45,11 +45,11 @@ class Crowd:
     """
 
     quality: Quality
-    labels: NDArray[np.int64]
-    answers: NDArray[np.int64]
+    labels: Integers
+    answers: Integers
     gold: tuple[str, ...]
-    gold_labels: NDArray[np.int64]
-    gold_answers: NDArray[np.int64]
+    gold_labels: Integers
+    gold_answers: Integers
 
     __repr__ = summary
 
@@ -116,32 +116,29 @@ def simulate(
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = stream(rng, "crowd", family)
     values, chance = FAMILIES[family](n_workers, (n_tasks, n_gold), low, high, rng)
-    quality = Quality(values, _numbered("w", n_workers), _numbered("t", n_tasks))
+    quality = Quality(values, numbered("w", n_workers), numbered("t", n_tasks))
     gold_labels, gold_answers = _answer(chance, rng)
     labels, answers = _answer(values, rng)
-    gold = _numbered("gold", n_gold)
+    gold = numbered("gold", n_gold)
     return Crowd(quality, labels, answers, gold, gold_labels, gold_answers)
-
-
-Values = NDArray[np.float64]
 
 
 def _iid(
     n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
-) -> list[Values]:
+) -> list[Floats]:
     return [_rounded(rng.uniform(low, high, (n, m)), low, high) for m in counts]
 
 
 def _worker(
     n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
-) -> list[Values]:
+) -> list[Floats]:
     skill = _rounded(rng.uniform(low, high, (n, 1)), low, high)
     return [np.repeat(skill, m, axis=1) for m in counts]
 
 
 def _skilldiff(
     n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
-) -> list[Values]:
+) -> list[Floats]:
     skill = rng.gamma(SKILL_SHAPE, SKILL_SCALE, (n, 1))
     ease = [rng.lognormal(0.0, EASE_SPREAD, m) for m in counts]
     return [_rounded(1.0 / (1.0 + np.exp(-skill * e)), 0.5, MAX_QUALITY) for e in ease]
@@ -149,12 +146,12 @@ def _skilldiff(
 
 def _topic(
     n: int, counts: tuple[int, int], low: float, high: float, rng: np.random.Generator
-) -> list[Values]:
+) -> list[Floats]:
     skill = rng.beta(*TOPIC_BETA, (n, TOPICS))
     return [_rounded(skill[:, rng.integers(0, TOPICS, m)], 0.0, 1.0) for m in counts]
 
 
-FAMILIES: dict[str, Callable[..., list[Values]]] = {
+FAMILIES: dict[str, Callable[..., list[Floats]]] = {
     "iid": _iid,
     "worker": _worker,
     "skilldiff": _skilldiff,
@@ -163,13 +160,11 @@ FAMILIES: dict[str, Callable[..., list[Values]]] = {
 LIMITED = ("iid", "worker")
 
 
-def _rounded(values: Values, low: float, high: float) -> Values:
+def _rounded(values: Floats, low: float, high: float) -> Floats:
     return np.clip(values.round(DECIMALS), low, high)
 
 
-def _answer(
-    chance: Values, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _answer(chance: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Draw labels of the tasks, and answers that are right with probability `chance`."""
     labels = rng.integers(0, 2, size=(chance.shape[1],))
     is_right = rng.random(chance.shape) < chance
@@ -194,12 +189,12 @@ def write_crowd(crowd: Crowd, folder: Path, *, full_answers: bool = False) -> No
         _write_answers(folder / "recorded.csv", workers, tasks, crowd.answers)
 
 
-def _write_labels(path: Path, tasks: tuple[str, ...], labels: NDArray[np.int64]) -> None:
+def _write_labels(path: Path, tasks: tuple[str, ...], labels: Integers) -> None:
     write_csv(path, ["task", "label"], list(zip(tasks, labels.tolist(), strict=True)))
 
 
 def _write_answers(
-    path: Path, workers: tuple[str, ...], tasks: tuple[str, ...], answers: NDArray[np.int64]
+    path: Path, workers: tuple[str, ...], tasks: tuple[str, ...], answers: Integers
 ) -> None:
     rows = [
         (task, worker, int(answers[i, j]))
@@ -209,6 +204,7 @@ def _write_answers(
     write_csv(path, ["task", "worker", "label"], rows)
 
 
-def _numbered(prefix: str, count: int) -> tuple[str, ...]:
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """Return so many names, with numbers of one width from 1."""
     width = len(str(count))
     return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))

@@ -47,6 +47,7 @@ LEVELS = {
         ["cli"],
     ],
     "crowd_tvcs": [
+        ["arrays"],
         ["answers", "accuracy.kernels"],
         ["accuracy", "datasets"],
         ["agreement", "belief", "exchange", "plan", "simulation"],

@@ -81,6 +81,17 @@ def check_choice(name: str, value: object, known: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(words)}, found {describe_value(value)}")
 
 
+def refuse_masked(name: str, values: Any) -> None:
+    """Raise if an array has masked values: the numbers under a mask would count."""
+    import numpy as np
+
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must have no masked values, found {np.ma.count_masked(values)}; fill them in "
+            "or leave them out"
+        )
+
+
 def array_of(
     name: str, value: Any, dtype: type[np.generic] | None = None, *, copy: bool = True
 ) -> NDArray[Any]:
@@ -90,9 +101,12 @@ def array_of(
     ------
     TypeError
         If it does not hold real numbers only; without a `dtype`, if its rows differ in length.
+    ValueError
+        If it has masked values.
     """
     import numpy as np
 
+    refuse_masked(name, value)
     try:
         if dtype is None or not np.iscomplexobj(value):
             return np.array(value, dtype=dtype, copy=copy or None)

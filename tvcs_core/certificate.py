@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tvcs_core.arguments import check_type
+from tvcs_core.constraint import TVCS
 from tvcs_core.files.display import summary
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.projection import BlockProjection
-from tvcs_core.projection.blocks.proof import BlockProof, ProveBlock
+from tvcs_core.projection.blocks.proof import prove_support
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.projection import Projection
 
@@ -90,7 +91,8 @@ def certify(projection: Projection) -> Certificate:
     """
     check_type("projection", projection, Projection)
     entries = _entries(projection)
-    violations = [*_cap_violations(projection, entries), *_value_violations(entries)]
+    kept = entries.row[entries.in_support], entries.col[entries.in_support]
+    violations = [*_cap_violations(projection.constraint, *kept), *_value_violations(entries)]
     prices = (projection.row_duals, projection.col_duals, np.array([projection.total_dual]))
     if any(not (p >= 0).all() for p in prices):
         violations.append("a price is negative or not a number")
@@ -123,7 +125,7 @@ def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
         raise DataError(f"the blocks have shape {readers.shape}, the projection {constraint.shape}")
     rows, cols = projection.rows, projection.cols
     u, w, price = projection.row_duals, projection.col_duals, projection.total_dual
-    violations = [*_block_cap_violations(projection)]
+    violations = [*_cap_violations(constraint, rows, cols)]
     prices = np.concatenate([u, w, [price]])
     if not (np.isfinite(prices) & (prices >= 0)).all():
         violations.append("a price is negative or no finite number")
@@ -134,13 +136,7 @@ def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
     if violations:
         return Certificate(tuple(violations), 0.0, math.inf, False)
 
-    def prove(block: int) -> ProveBlock:
-        of_block = readers.rows(block)
-        at = slice(*np.searchsorted(rows, [of_block.start, of_block.stop]))
-        mine = rows[at] - of_block.start, cols[at], projection.values[at]
-        return ProveBlock(u[of_block], w, price, *mine)
-
-    proofs: list[BlockProof] = readers.ask(prove)
+    proofs = prove_support(readers, rows, cols, projection.values, (u, w, price))
     violations += [
         f"{name}: {proof.wrong} values of the projection are not those of the block"
         for name, proof in zip(readers.names, proofs, strict=True)
@@ -150,20 +146,6 @@ def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
     bound += [price * constraint.total, *(proof.surplus for proof in proofs)]
     objective = math.fsum(proof.objective for proof in proofs)
     return Certificate(tuple(violations), objective, math.fsum(bound), False)
-
-
-def _block_cap_violations(projection: BlockProjection) -> Iterator[str]:
-    """Yield a sentence for every cap that the listed support of `projection` violates."""
-    constraint = projection.constraint
-    for name, group, caps in (
-        ("row", projection.rows, constraint.row_caps),
-        ("column", projection.cols, constraint.col_caps),
-    ):
-        used = np.bincount(group[(group >= 0) & (group < caps.size)], minlength=caps.size)
-        for g in np.flatnonzero(used > caps):
-            yield f"{name} {g} keeps {used[g]}, its cap is {caps[g]}"
-    if projection.rows.size > constraint.total:
-        yield f"{projection.rows.size} entries are kept, the total cap is {constraint.total}"
 
 
 @dataclass(frozen=True)
@@ -231,19 +213,19 @@ def _values_at(
     return values
 
 
-def _cap_violations(projection: Projection, entries: _Entries) -> Iterator[str]:
-    """Yield a sentence for every violated cap."""
-    constraint = projection.constraint
+def _cap_violations(
+    constraint: TVCS, rows: NDArray[np.int64], cols: NDArray[np.int64]
+) -> Iterator[str]:
+    """Yield a sentence for every cap that a support violates, given the groups of its entries."""
     for name, group, caps in (
-        ("row", entries.row, constraint.row_caps),
-        ("column", entries.col, constraint.col_caps),
+        ("row", rows, constraint.row_caps),
+        ("column", cols, constraint.col_caps),
     ):
-        used = np.bincount(group[entries.in_support & (group >= 0)], minlength=caps.size)
+        used = np.bincount(group[(group >= 0) & (group < caps.size)], minlength=caps.size)
         for g in np.flatnonzero(used > caps):
             yield f"{name} {g} keeps {used[g]}, its cap is {caps[g]}"
-    size = int(np.count_nonzero(entries.in_support))
-    if size > constraint.total:
-        yield f"{size} entries are kept, the total cap is {constraint.total}"
+    if rows.size > constraint.total:
+        yield f"{rows.size} entries are kept, the total cap is {constraint.total}"
 
 
 def _value_violations(entries: _Entries) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import by_label
+from tvcs_core.arguments import array_of, by_label, describe_value, refuse_masked
 
 Caps = int | ArrayLike | None
 
@@ -297,10 +297,7 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
 
 
 def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
-    try:
-        array = np.asarray(labels)
-    except ValueError as error:  # lists of unequal length
-        raise ValueError(f"{name} must be one label for each variable: {error}") from error
+    array = array_of(name, labels, copy=False)
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one label, found none")
     if array.dtype.kind not in "iu":
@@ -344,13 +341,13 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         )
     if isinstance(caps, int) and abs(caps) > 2**62:
         caps = int(math.copysign(2**62, caps))  # outside int64: no cap, or negative
-    array = np.asarray(caps)
+    array = array_of(name, caps, copy=False)
     if array.dtype.kind == "f" and array.size:
         whole = np.isfinite(array) & (array == np.floor(array))
         if np.isposinf(array).any():
             raise ValueError(f"{name} must be finite, found inf; {NO_CAP}")
         _refuse(name, array, ~whole, "an integer")
-    elif array.dtype.kind not in "iu":
+    elif array.dtype.kind not in "iu" and array.size:
         found = f"None among them; {NO_CAP}" if None in array.ravel().tolist() else array.dtype
         raise TypeError(f"{name} must be integers >= 0, found {found}")
     if array.ndim > 1 or (array.ndim == 1 and array.size != sizes.size):
@@ -376,13 +373,15 @@ def _at(index: tuple[Any, ...]) -> str:
 def _total(total: int | None, size: int) -> int:
     if total is None:
         return size
-    return min(int(_caps("total", total, np.array([size]))[0]), size)
+    if array_of("total", total, copy=False).ndim:
+        raise TypeError(f"total must be one integer, found {describe_value(total)}")
+    return int(_caps("total", total, np.array([size]))[0])
 
 
 def _allowed(allowed: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
     if allowed is None:
         return None
-    array = np.asarray(allowed)
+    array = array_of("allowed", allowed, copy=False)
     if array.dtype != np.bool_:
         raise TypeError(f"allowed must be booleans, found {array.dtype}")
     if array.shape != shape:
@@ -396,9 +395,12 @@ def _bounds(
     if bounds is None:
         return None
     try:
-        lower, upper = (np.asarray(side, dtype=np.float64) for side in bounds)
+        sides = tuple(bounds)
+        lower, upper = (np.asarray(side, dtype=np.float64) for side in sides)
     except (TypeError, ValueError):
         raise ValueError("bounds must be a pair (lower, upper) of real numbers") from None
+    for side in sides:
+        refuse_masked("bounds", side)
     for name, side, wrong in (("lower", lower, ~(lower <= 0)), ("upper", upper, ~(upper >= 0))):
         try:
             np.broadcast_to(side, shape)

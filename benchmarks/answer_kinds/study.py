@@ -22,9 +22,9 @@ from benchmarks.answer_kinds.cases import Case
 from benchmarks.answer_kinds.crowds import PAIRS, SCALES, SETS, scale_crowd, set_crowd, sets_of
 from benchmarks.answer_kinds.page import write_docs
 from benchmarks.study import complete, first_answers, load, one_thread, options, run
-from crowd_tvcs.answer_kinds.arrays import sum_by
 from crowd_tvcs.answer_kinds.multilabel import vote_on_sets
 from crowd_tvcs.answers.answers import read_gold
+from crowd_tvcs.arrays import sum_by
 from crowd_tvcs.skills.held_out import ranks
 
 GOLD = 0.2

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.agreement.bootstrap import Estimate, draw_tasks
 from crowd_tvcs.agreement.chance_corrected import (
@@ -20,6 +19,7 @@ from crowd_tvcs.agreement.chance_corrected import (
 )
 from crowd_tvcs.agreement.pairs import WorkerPairs, agreement_of_pairs
 from crowd_tvcs.answers.answers import Answers, answers_of
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import check_number
 from tvcs_core.streams import seed_of, stream
 
@@ -33,8 +33,6 @@ CHUNK_NUMBERS = 4_000_000  # numbers of a bootstrap in memory: 32 MB
 
 TASK_COLUMNS = ("task", "answers", "label", "agreement", "entropy")
 PAIR_COLUMNS = ("worker_1", "worker_2", "tasks", "agreement", "kappa", "low", "high")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class Agreement:
     pairs: WorkerPairs
 
     @cached_property
-    def per_task(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    def per_task(self) -> tuple[Floats, Floats, Integers]:
         """Share of equal pairs of answers, entropy in bits, and leading class of every task.
 
         Agreement is nan with fewer than two answers, and the leading class -1 if classes tie.

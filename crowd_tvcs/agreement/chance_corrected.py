@@ -11,15 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.arrays import Bools, Floats, Integers
 
 MAX_ORDERED_CLASSES = 100  # of the ordinal alpha, whose time is quadratic in them
 MIN_EXPECTED = 1e-12  # expected disagreement that counts as none
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +34,14 @@ class Counts:
         Number of classes.
     """
 
-    task_of: NDArray[np.int64]
-    class_of: NDArray[np.int64]
+    task_of: Integers
+    class_of: Integers
     count: Floats
     per_task: Floats
     n_classes: int
 
     @classmethod
-    def of(cls, answers: Answers, chosen: NDArray[np.bool_]) -> Counts:
+    def of(cls, answers: Answers, chosen: Bools) -> Counts:
         """Count the answers to the `chosen` tasks, numbered from 0 in their order."""
         place = np.cumsum(chosen) - 1
         kept = chosen[answers.task_of]
@@ -154,7 +152,7 @@ def fleiss_kappa(counts: Counts) -> Statistic:
     return Statistic(_side_by_side(counts.agreement, shares), kappa)
 
 
-def _coincidences(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def _coincidences(counts: Counts) -> tuple[Integers, Integers, Floats]:
     """Return the coincidences of every task: its number, the pair of classes c K + k, the count.
 
     Every class of a task is paired with every class of the same task, by counting on from the first

@@ -9,18 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from crowd_tvcs.agreement.bootstrap import Estimate, draw_tasks, percentiles
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.streams import stream
 
 CHUNK_KAPPAS = 10_000_000  # kappas of draws in memory: 80 MB
 CHUNK_NUMBERS = 4_000_000  # numbers of the tables of draws in memory: 32 MB
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

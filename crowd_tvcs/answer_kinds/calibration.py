@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax
+from crowd_tvcs.arrays import Floats, Integers, softmax
 
 MIN_GOLD = 5  # gold tasks with answers; fewer fit nothing
 # Priors of log T, log rho, log tau, logit eps, log b (docs/crowd-kinds.md): means, deviations.
@@ -79,8 +79,7 @@ def calibrated_posterior(evidence: Evidence, by: Calibration) -> Floats:
         given = score_given_step(evidence.scores, evidence.centres, by.width)
         weighed = logsumexp(np.log(given + 1e-12)[None] + weighed[:, None], axis=2)
     posterior = softmax(by.prior_weight * np.log(evidence.prior) + weighed)
-    mixed: Floats = (1 - by.contamination) * posterior + by.contamination * evidence.prior
-    return mixed
+    return (1 - by.contamination) * posterior + by.contamination * evidence.prior
 
 
 def fit_calibration(evidence: Evidence, gold: Integers, means: Floats = MEANS) -> Calibration:

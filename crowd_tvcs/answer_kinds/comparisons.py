@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from crowd_tvcs.answer_kinds.arrays import Integers
 from crowd_tvcs.answer_kinds.words import TIE, WORDS, code_of, find_fault_of_pair
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
@@ -22,6 +21,7 @@ from crowd_tvcs.answers.columns import (
     open_table,
 )
 from crowd_tvcs.answers.recorded import GivenByWorkers
+from crowd_tvcs.arrays import Integers
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import Table
 
@@ -110,8 +110,7 @@ class Comparisons(GivenByWorkers):
         """Number of answers on every pair, of shape (items, items), symmetric."""
         n = len(self.items)
         counts = np.bincount(self.left_of * n + self.right_of, minlength=n * n).reshape(n, n)
-        found: Integers = counts + counts.T
-        return found
+        return counts + counts.T
 
     def parts(self) -> list[tuple[str, ...]]:
         """Return the items of every part that was never compared with another, largest first."""

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.answer_kinds.arrays import Integers
 from crowd_tvcs.answer_kinds.words import NONE, SEPARATOR, find_fault_of_set, split_cell
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
@@ -26,6 +24,7 @@ from crowd_tvcs.answers.columns import (
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.recorded import GivenToTasks
 from crowd_tvcs.answers.values import BAR, find_label_fault
+from crowd_tvcs.arrays import Bools, Integers
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
@@ -52,7 +51,7 @@ class LabelSets(GivenToTasks):
     labels: tuple[str, ...]
     task_of: Integers
     worker_of: Integers
-    marks: NDArray[np.bool_]
+    marks: Bools
     layout: str = ""
 
     @classmethod

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     MEANS,
     MIN_GOLD,
@@ -26,6 +25,7 @@ from crowd_tvcs.answer_kinds.calibration import (
     fit_calibration,
 )
 from crowd_tvcs.answer_kinds.label_sets import LabelSets
+from crowd_tvcs.arrays import Floats, Integers, sum_by
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import joined, plural, quoted
 
@@ -97,8 +97,7 @@ class SetVotes:
         """Probability that all labels of a task are right; NaN where the exponent is not known."""
         if self.exponent is None:
             return np.full(self.posterior.shape[0], np.nan)
-        found: Floats = np.exp(self.exponent * np.log(self.confidence).sum(axis=1))
-        return found
+        return np.exp(self.exponent * np.log(self.confidence).sum(axis=1))
 
     def reached_on_gold(self) -> dict[str, float | None] | None:
         """Compare the claimed accuracy on the answered gold tasks with the measured one."""
@@ -264,8 +263,7 @@ def _counts(marks: Floats, chances: Floats) -> Floats:
 def _rows(counts: Floats, of_crowd: Floats) -> Floats:
     """Return the probabilities to mark a label that is there and one that is not, shrunk."""
     crowd = (of_crowd[[1, 3]] + [3.0, 1.0]) / (of_crowd[[0, 2]] + 4.0)
-    found: Floats = (counts[:, [1, 3]] + STRENGTH * crowd) / (counts[:, [0, 2]] + STRENGTH)
-    return found
+    return (counts[:, [1, 3]] + STRENGTH * crowd) / (counts[:, [0, 2]] + STRENGTH)
 
 
 def _calibrate(data: LabelSets, evidence: Evidence, known: Integers) -> Calibration:

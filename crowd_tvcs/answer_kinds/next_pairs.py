@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.answer_kinds.arrays import Floats
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit
 from crowd_tvcs.answer_kinds.ranking import Ranking, chances_at_nodes, pair_differences
+from crowd_tvcs.arrays import Bools, Floats
 from tvcs_core import TVCS, project
 from tvcs_core.streams import stream
 
@@ -55,7 +54,7 @@ def next_pairs(
     *,
     max_per_side: int = 2,
     max_per_pair: int = 5,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> NextPairs:
     """Choose up to n pairs to compare next.
@@ -102,5 +101,4 @@ def next_pairs(
 
 
 def _entropy(chances: Floats) -> Floats:
-    found: Floats = -(chances * np.log(chances + 1e-12)).sum(axis=-1)
-    return found
+    return -(chances * np.log(chances + 1e-12)).sum(axis=-1)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.calibration import WIDTH, Evidence, score_given_step
 from crowd_tvcs.answer_kinds.propagation import Edges, propagate
 from crowd_tvcs.answer_kinds.worker_types import WorkerTypes, lapse_shares, worker_types
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 
 ROUNDS = 2
 STRENGTH = 5.0  # pseudo-tasks behind the share and the place of every step
@@ -59,31 +59,29 @@ def fit_ordinal(edges: Edges, gold: Integers, n_steps: int, n_workers: int) -> O
     for _ in range(ROUNDS):
         given = score_given_step(types.scores, centres, WIDTH)
         log_prior = np.log(np.where((gold >= 0)[:, None], given[gold], prior @ given) + 1e-12)
-        messages = propagate(edges, types, type_prior, log_prior, n_workers)
-        type_prior = messages.types.sum(axis=0) + TYPE_STRENGTH * types.prior
+        messages, of_types = propagate(edges, types, type_prior, log_prior, n_workers)
+        type_prior = of_types.sum(axis=0) + TYPE_STRENGTH * types.prior
         type_prior /= type_prior.sum()
-        likelihood = sum_by(edges.task, messages.to_task, n_tasks)
+        likelihood = sum_by(edges.task, messages, n_tasks)
         if (gold >= 0).any():
             centres = _centres(types.scores, likelihood, prior, gold, n_steps)
         else:
             posterior = softmax(np.log(prior) + _by_step(given, likelihood))
             prior = (posterior.sum(axis=0) + STRENGTH) / (n_tasks + STRENGTH * n_steps)
     evidence = Evidence(prior, likelihood, n_answers, types.scores, centres)
-    return OrdinalFit(evidence, messages.to_task, types, messages.types)
+    return OrdinalFit(evidence, messages, types, of_types)
 
 
 def gold_shares(gold: Integers, n_steps: int) -> Floats:
     """Return the share of every step in the gold, shrunk to even ones."""
     counts = np.bincount(gold[gold >= 0], minlength=n_steps)
-    shares: Floats = (counts + STRENGTH) / (counts.sum() + STRENGTH * n_steps)
-    return shares
+    return (counts + STRENGTH) / (counts.sum() + STRENGTH * n_steps)
 
 
 def _by_step(given: Floats, log_likelihood: Floats) -> Floats:
     """Return the log likelihood of every step, of shape (tasks, steps)."""
     top = log_likelihood.max(axis=1, keepdims=True)
-    found: Floats = np.log(np.exp(log_likelihood - top) @ given.T + 1e-300) + top
-    return found
+    return np.log(np.exp(log_likelihood - top) @ given.T + 1e-300) + top
 
 
 def _centres(
@@ -96,8 +94,7 @@ def _centres(
     mean = softmax(np.log(before) + log_likelihood[known]) @ scores
     total = np.bincount(gold[known], weights=mean, minlength=n_steps)
     count = np.bincount(gold[known], minlength=n_steps)
-    out: Floats = np.maximum.accumulate((total + STRENGTH * steps) / (count + STRENGTH))
-    return out
+    return np.maximum.accumulate((total + STRENGTH * steps) / (count + STRENGTH))
 
 
 class MatrixFit(NamedTuple):
@@ -147,8 +144,7 @@ def _accuracy(edges: Edges, right: Floats, weight: Floats, n_workers: int) -> Fl
     of_crowd = right.sum() / weight.sum()
     hits = np.bincount(edges.worker, right, n_workers)[edges.worker] - right
     answers = np.bincount(edges.worker, weight, n_workers)[edges.worker] - weight
-    found: Floats = (hits + ACCURACY_STRENGTH * of_crowd) / (answers + ACCURACY_STRENGTH)
-    return found
+    return (hits + ACCURACY_STRENGTH * of_crowd) / (answers + ACCURACY_STRENGTH)
 
 
 def _expected_rows(fit: OrdinalFit) -> Floats:

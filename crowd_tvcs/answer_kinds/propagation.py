@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.worker_types import WorkerTypes
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 
 SWEEPS = 8
 PART = 4096  # answers at a time, to bound memory
@@ -29,21 +29,6 @@ class Edges(NamedTuple):
     label: Integers
 
 
-class Messages(NamedTuple):
-    """The result of belief propagation.
-
-    Attributes
-    ----------
-    to_task
-        Log likelihood of every score by every answer, of shape (answers, scores).
-    types
-        Posterior of the types of every worker, of shape (workers, types).
-    """
-
-    to_task: Floats
-    types: Floats
-
-
 def propagate(
     edges: Edges,
     types: WorkerTypes,
@@ -51,7 +36,7 @@ def propagate(
     log_prior: Floats,
     n_workers: int,
     sweeps: int = SWEEPS,
-) -> Messages:
+) -> tuple[Floats, Floats]:
     """Pass messages for some sweeps, those to workers damped by half after the first.
 
     Parameters
@@ -66,6 +51,12 @@ def propagate(
         Number of workers.
     sweeps
         On a tree of answers two reach the exact marginals if nothing is damped.
+
+    Returns
+    -------
+    tuple
+        Log likelihood of every score by every answer, of shape (answers, scores), and posterior of
+        the types of every worker, of shape (workers, types).
     """
     n_tasks = log_prior.shape[0]
     to_worker = np.zeros((edges.task.size, type_prior.size), dtype=np.float32)
@@ -85,7 +76,7 @@ def propagate(
             to_worker[part] = new
             total += sum_by(edges.worker[part], to_worker[part].astype(np.float64), n_workers)
     log_types = np.log(type_prior) + total
-    return Messages(to_task, np.exp(log_types - logsumexp(log_types, axis=1, keepdims=True)))
+    return to_task, np.exp(log_types - logsumexp(log_types, axis=1, keepdims=True))
 
 
 def _parts(label: Integers) -> Iterator[tuple[Integers, int]]:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit, fit_davidson
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream
@@ -87,8 +87,7 @@ class Ranking:
         n = len(self.data.items)
         centre = np.eye(n) - 1 / n
         variance = np.einsum("ij,jk,ik->i", centre, self.fit.covariance, centre)
-        found: Floats = Z_OF_INTERVAL * np.sqrt(variance)
-        return found
+        return Z_OF_INTERVAL * np.sqrt(variance)
 
     def item_rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of `ITEM_COLUMNS`, best first."""
@@ -227,15 +226,13 @@ def typical_chances(fit: DavidsonFit, differs: Floats, sd: Floats) -> Floats:
     for weight in np.quantile(fit.weight, WEIGHT_QUANTILES):
         chances, of_node = chances_at_nodes(fit, differs, sd, float(weight))
         found.append((chances * of_node[:, None]).sum(axis=-2))
-    mean: Floats = np.mean(found, axis=0)
-    return mean
+    return np.mean(found, axis=0)
 
 
 def _ranks(scores: Floats) -> Integers:
     """Return the ranks within every column, 1 for the highest."""
     order = np.argsort(-scores, axis=0, kind="stable")
-    found: Integers = np.argsort(order, axis=0, kind="stable") + 1
-    return found
+    return np.argsort(order, axis=0, kind="stable") + 1
 
 
 def _rank_interval(fit: DavidsonFit, rng: np.random.Generator) -> tuple[Integers, Integers]:

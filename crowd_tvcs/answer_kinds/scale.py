@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.calibration import MIN_GOLD, Calibration
 from crowd_tvcs.answer_kinds.ordinal import OrdinalFit, fit_ordinal
 from crowd_tvcs.answer_kinds.propagation import Edges
 from crowd_tvcs.answer_kinds.scale_order import ScaleOrder, judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import judge_tasks
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.streams import stream
@@ -91,28 +90,24 @@ class ScaleVotes:
     @property
     def confidence(self) -> Floats:
         """Probability of the median step."""
-        found: Floats = self.posterior[np.arange(self.median.size), self.median]
-        return found
+        return self.posterior[np.arange(self.median.size), self.median]
 
     @property
     def within_one(self) -> Floats:
         """Probability that the right step is the median or next to it."""
-        found: Floats = (self.posterior * (self._distance <= 1)).sum(axis=1)
-        return found
+        return (self.posterior * (self._distance <= 1)).sum(axis=1)
 
     @property
     def expected_error(self) -> Floats:
         """Expected distance of the median from the right step, in steps."""
-        found: Floats = (self.posterior * self._distance).sum(axis=1)
-        return found
+        return (self.posterior * self._distance).sum(axis=1)
 
     @property
     def _distance(self) -> Integers:
         return np.abs(np.arange(len(self.scale)) - self.median[:, None])
 
     def _quantile(self, share: float) -> Integers:
-        found: Integers = (self.posterior.cumsum(axis=1) >= share - 1e-9).argmax(axis=1)
-        return found
+        return (self.posterior.cumsum(axis=1) >= share - 1e-9).argmax(axis=1)
 
     def reached_on_gold(self) -> dict[str, float] | None:
         """Compare the claimed accuracy on the answered gold tasks with the measured one.
@@ -269,7 +264,7 @@ def _worker_means(fit: OrdinalFit) -> Floats:
 
 def describe_claims(votes: ScaleVotes) -> str:
     """Describe how sure the labels are, or that it was not measured."""
-    voted: NDArray[np.bool_] = (votes.gold < 0) & (votes.answers > 0)
+    voted: Bools = (votes.gold < 0) & (votes.answers > 0)
     reached = votes.reached_on_gold()
     if reached is None:
         answered = int(((votes.gold >= 0) & (votes.answers > 0)).sum())

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.agreement.bootstrap import draw_tasks, percentiles
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, sum_by
 from crowd_tvcs.answer_kinds.propagation import Edges
+from crowd_tvcs.arrays import Floats, Integers, sum_by
 from tvcs_core.files.display import joined, quoted
 
 DRAWS = 400
@@ -123,8 +123,7 @@ def _disagreements(edges: Edges, gold: Integers, n_steps: int) -> Floats:
     pairs[:, np.arange(n_steps), np.arange(n_steps)] = 0
     n = counts.sum(axis=1)
     differs = pairs.any(axis=(1, 2))
-    found: Floats = pairs[differs] / (n[differs] - 1)[:, None, None]
-    return found
+    return pairs[differs] / (n[differs] - 1)[:, None, None]
 
 
 def _beyond_chance(apart: Floats) -> Floats:
@@ -134,14 +133,12 @@ def _beyond_chance(apart: Floats) -> Floats:
     by_chance = used[:, :, None] * used[:, None, :]
     n = np.arange(used.shape[1])
     by_chance[:, n, n] = 0
-    found: Floats = share - by_chance / by_chance.sum(axis=(1, 2), keepdims=True)
-    return found
+    return share - by_chance / by_chance.sum(axis=(1, 2), keepdims=True)
 
 
 def _mean_distance(excess: Floats, place: Integers) -> Floats:
     """Return the mean distance of every draw, where step k stands at place[k]."""
-    found: Floats = (excess * np.abs(place[:, None] - place)).sum(axis=(1, 2))
-    return found
+    return (excess * np.abs(place[:, None] - place)).sum(axis=(1, 2))
 
 
 def _better_order(excess: Floats, own: Floats, steps: Integers) -> list[int] | None:

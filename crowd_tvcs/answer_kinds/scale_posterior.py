@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     Calibration,
     Evidence,
@@ -24,6 +23,7 @@ from crowd_tvcs.answer_kinds.calibration import (
 )
 from crowd_tvcs.answer_kinds.ordinal import MatrixFit, OrdinalFit, fit_matrices
 from crowd_tvcs.answer_kinds.propagation import Edges
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import MIN_LOG_ODDS
 from crowd_tvcs.belief.dependent import contrasts, log_odds
 
@@ -79,8 +79,7 @@ def answer_weights(
 ) -> Floats:
     """Return the weight f of every answer."""
     odds = np.maximum(log_odds(matrices.accuracy, matrices.prior.size), MIN_LOG_ODDS)
-    found: Floats = np.maximum(0.0, 1.0 - contrast * contrasts(odds, edges.task, n_answers))
-    return found
+    return np.maximum(0.0, 1.0 - contrast * contrasts(odds, edges.task, n_answers))
 
 
 def _density(power: float, logs: Floats, classes: Integers) -> float:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
+from crowd_tvcs.arrays import Floats, Integers
 
 BIASES = (-1.3, -0.6, 0.0, 0.6, 1.3)  # in half-widths
 SCALES = (0.0, 0.4, 0.7, 1.0, 1.25)
@@ -90,5 +90,4 @@ def worker_types(n_steps: int, answer_shares: Floats) -> WorkerTypes:
 def lapse_shares(label_of: Integers, n_steps: int) -> Floats:
     """Return the answers of a worker who lapses: half the shares of the crowd, half even."""
     counts = np.bincount(label_of, minlength=n_steps)
-    shares: Floats = (counts / counts.sum() + 1 / n_steps) / 2
-    return shares
+    return (counts / counts.sum() + 1 / n_steps) / 2

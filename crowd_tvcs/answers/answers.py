@@ -27,6 +27,7 @@ from crowd_tvcs.answers.label_typos import warn_of_names
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
+from crowd_tvcs.arrays import Integers
 from tvcs_core.arguments import names_of, option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.errors import DataError
@@ -186,7 +187,7 @@ def read_gold(
     )
     at = find(table, [TASK, TRUTH])
     check_any_rows(table)
-    if set(OF_VOTE) <= {name.lower() for name in table.rows[0]}:
+    if _is_of_vote(table):
         warnings.warn(
             f"{table.path}: has the columns {' and '.join(OF_VOTE)} of a vote, whose labels are no "
             "gold: with the answers they came from they agree by themselves, so accuracies come "
@@ -203,21 +204,20 @@ def read_gold(
         leave_out_empty=True,
     )
     _refuse_other_labels(table, at[1], checked, classes)
-    (task,), label, rows = checked.names, checked.label, np.flatnonzero(checked.counts)
-    named, first = np.unique(task.codes[rows], return_index=True)
-    _refuse_two_labels(table, at[1], checked)
-    of_task = label.codes[rows[first]]
+    (task,), label = checked.names, checked.label
+    first = _first_rows(table, at[1], checked)
+    of_task = label.codes[first]
     known = {
-        task.names[j]: label.names[k] for j, k in zip(named.tolist(), of_task.tolist(), strict=True)
+        task.names[j]: label.names[k]
+        for j, k in zip(task.codes[first].tolist(), of_task.tolist(), strict=True)
     }
     n_tasks = np.bincount(of_task, minlength=len(label.names))
     once = {} if classes is not None else {
         label.names[k]: table.lines[row + 1]
-        for row, k in zip(rows[first].tolist(), of_task.tolist(), strict=True)
+        for row, k in zip(first.tolist(), of_task.tolist(), strict=True)
         if n_tasks[k] == 1
     }  # fmt: skip
     layout += f", {plural(len(known), 'gold task')}{checked.description}"
-    del table, checked, task, label, rows
     return Gold(known, classes, layout, once)
 
 
@@ -254,14 +254,14 @@ def _with_columns(source: Any) -> Any:
     return source.rename_axis("task").to_frame("label") if is_series else source
 
 
-def _refuse_two_labels(table: Table, column: int, checked: CheckedRows) -> None:
-    """Refuse gold that gives a task two labels."""
+def _first_rows(table: Table, column: int, checked: CheckedRows) -> Integers:
+    """Return the first row of every gold task; refuse gold that gives a task two labels."""
     (task,), label, rows = checked.names, checked.label, np.flatnonzero(checked.counts)
     _, first, place = np.unique(task.codes[rows], return_index=True, return_inverse=True)
     before = rows[first][place]
     other = label.codes[rows] != label.codes[before]
     if not other.any():
-        return
+        return rows[first]
     many = np.unique(task.codes[rows[other]]).size
     k = int(np.argmax(other))
     r, b = int(rows[k]), int(before[k])
@@ -275,6 +275,15 @@ def _refuse_two_labels(table: Table, column: int, checked: CheckedRows) -> None:
         r + 1,
         column,
     )
+
+
+def _is_of_vote(table: Table) -> bool:
+    """Whether labels are those of a vote; one that an operator settled has the confidence 1."""
+    header = [name.lower() for name in table.rows[0]]
+    if not set(OF_VOTE) <= set(header):
+        return False
+    at = header.index("confidence")
+    return any(row[at] not in ("", "1", "1.0") for row in table.rows[1:])
 
 
 def _refuse_other_labels(

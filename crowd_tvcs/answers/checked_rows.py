@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.coded import Coded, encode_columns
 from crowd_tvcs.answers.values import (
@@ -16,6 +15,7 @@ from crowd_tvcs.answers.values import (
     find_label_faults,
     find_name_fault,
 )
+from crowd_tvcs.arrays import Bools
 from tvcs_core.files.tables import Table
 
 LABEL = "label"
@@ -39,7 +39,7 @@ class CheckedRows:
 
     names: tuple[Coded, ...]
     label: Coded
-    counts: NDArray[np.bool_]
+    counts: Bools
     left_out: Mapping[str, int]
 
     @property
@@ -112,7 +112,7 @@ def _refuse(
         raise table.error(what, r + 1, column)
 
 
-def _only(coded: Coded, stays: Sequence[bool] | NDArray[np.bool_]) -> Coded:
+def _only(coded: Coded, stays: Sequence[bool] | Bools) -> Coded:
     """Keep some of the names; rows with another get the code of the first."""
     kept = np.asarray(stays, dtype=bool)
     place = np.where(kept, np.cumsum(kept) - 1, 0).astype(np.int32)

@@ -11,9 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
+from crowd_tvcs.answers.rows import read_shares
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted, unquoted
 from tvcs_core.files.tables import is_number
@@ -23,10 +25,8 @@ COLUMNS = ("label", "gold", "share")
 MAX_SHOWN = 10  # classes in a message
 EQUAL = "equal"
 
-Floats = NDArray[np.float64]
 
-
-def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> NDArray[np.int64]:
+def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> Integers:
     """Return the number of gold labels, by task, of each of `classes`; others are not counted."""
     known = list(labels.values())
     return np.array([known.count(name) for name in classes], dtype=np.int64)
@@ -41,8 +41,7 @@ def class_prevalence(counts: ArrayLike) -> Floats:
     [0.382, 0.618]
     """
     smoothed = np.asarray(counts, dtype=np.float64) + STRENGTH
-    out: Floats = smoothed / smoothed.sum()
-    return out
+    return smoothed / smoothed.sum()
 
 
 def describe_prevalence(classes: Sequence[str], counts: ArrayLike) -> str:
@@ -63,7 +62,7 @@ def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
 
-def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, int, float]]:
+def rows(classes: Sequence[str], counts: Integers) -> list[tuple[str, int, float]]:
     """Return the rows of `COLUMNS` for a file."""
     return list(zip(classes, counts.tolist(), class_prevalence(counts).tolist(), strict=True))
 
@@ -73,12 +72,8 @@ def read_prevalence(path: str | Path) -> dict[str, float]:
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
     label, share = find(table, [Column("label"), Column("share")], hint)
-    values = table.numbers(1, [share])[:, 0].tolist()
+    values = read_shares(table, [share], "a share")[:, 0].tolist()
     out = {name: values[r - 1] for name, r in rows_by_name(table, label, checked=False).items()}
-    for r, value in enumerate(values, start=1):
-        if not 0.0 <= value <= 1.0:
-            found = unquoted(table.rows[r][share])
-            raise table.error(f"must be a share in [0, 1], found {found}", r, share)
     if abs(sum(out.values()) - 1.0) > 1e-6:
         raise table.error(f"the shares must add up to 1, they add up to {sum(out.values()):.6g}")
     return out

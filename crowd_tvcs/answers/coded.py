@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.columns import repeated_header_error
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from crowd_tvcs.arrays import Integers
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
@@ -22,7 +23,7 @@ class Coded:
     names: list[str]
     codes: NDArray[np.int32]
 
-    def sorted(self) -> tuple[list[str], NDArray[np.int64]]:
+    def sorted(self) -> tuple[list[str], Integers]:
         """Return the names in order, and the index there of the name of each row."""
         order = sorted(range(len(self.names)), key=self.names.__getitem__)
         place = np.empty(len(order), dtype=np.int64)
@@ -74,7 +75,7 @@ def _refuse_header_again(table: Table, columns: Sequence[int], coded: Sequence[C
         raise repeated_header_error(table, int(np.argmax(again)) + 1)
 
 
-def first_duplicate(keys: NDArray[np.int64]) -> tuple[int, int] | None:
+def first_duplicate(keys: Integers) -> tuple[int, int] | None:
     """Return the first row whose key occurred before, and that earlier row; None without one."""
     order = np.argsort(keys, kind="stable")
     again = keys[order[1:]] == keys[order[:-1]]

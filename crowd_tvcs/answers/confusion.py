@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.columns import (
     WORKER,
@@ -15,14 +14,14 @@ from crowd_tvcs.answers.columns import (
     open_table,
     refuse_others,
 )
+from crowd_tvcs.answers.rows import read_shares
+from crowd_tvcs.arrays import Floats
 from tvcs_core.files.spreadsheet import unshield
 
 COLUMNS = (WORKER, Column("label"), Column("answer"), Column("probability"))
 
 
-def read_confusion(
-    path: Path, workers: Sequence[str]
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def read_confusion(path: Path, workers: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """Read one confusion matrix per worker: the classes, and an array of (worker, label, answer).
 
     The table has one row for every worker, true label and answer, in any order, with the columns
@@ -45,13 +44,8 @@ def read_confusion(
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)
-    for r, (row, probability) in enumerate(
-        zip(rows, table.numbers(1, [at_probability])[:, 0].tolist(), strict=True), start=1
-    ):
-        if not 0.0 <= probability <= 1.0:
-            raise table.error(
-                f"a probability must be in [0, 1], found {probability}", r, at_probability
-            )
+    probabilities = read_shares(table, [at_probability], "a probability")[:, 0].tolist()
+    for r, (row, probability) in enumerate(zip(rows, probabilities, strict=True), start=1):
         if row[at_worker] not in row_of:
             continue
         place = row_of[row[at_worker]], class_of[row[at_label]], class_of[row[at_answer]]

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.checked_rows import CheckedRows
 from crowd_tvcs.answers.coded import first_duplicate
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
+from crowd_tvcs.arrays import Integers
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.tables import Table
@@ -69,7 +70,7 @@ def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
     return f"{many}; {option} first, last or majority keeps one answer of each"
 
 
-def keep_one(keys: NDArray[np.int64], labels: ArrayLike, duplicates: str) -> NDArray[np.intp]:
+def keep_one(keys: Integers, labels: ArrayLike, duplicates: str) -> NDArray[np.intp]:
     """Choose one row of every key; return the indices of the rows kept, ascending.
 
     Parameters
@@ -152,7 +153,7 @@ def describe_duplicates(pairs: int, answers: int, duplicates: str, examples: str
     )
 
 
-def _first_keys(keys: NDArray[np.int64], repeated: NDArray[np.int64]) -> list[int]:
+def _first_keys(keys: Integers, repeated: Integers) -> list[int]:
     """Return the repeated keys whose first row comes first."""
     found: dict[int, None] = {}
     for key in keys[np.isin(keys, repeated)].tolist():

@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.files.display import plural
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,10 +64,8 @@ class Factors:
                 f"kind must be from 0 to {len(table.tasks) - 1}, but that of task {names[j]!r} is "
                 f"{of_task[j]}"
             )
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "tasks", names)
-        object.__setattr__(self, "kind", of_task.astype(np.int64))
-        object.__setattr__(self, "excluded", _checked_pairs(excluded, self.shape))
+        vars(self).update(table=table, tasks=names, kind=of_task.astype(np.int64))
+        vars(self).update(excluded=_checked_pairs(excluded, self.shape))
 
     def __repr__(self) -> str:
         n_workers, n_kinds = self.table.shape
@@ -132,10 +127,12 @@ class Factors:
         of_task, worker = np.divmod(self.excluded, max(1, len(self.workers)))
         excluded = np.argsort(columns)[of_task] * len(self.workers) + np.argsort(rows)[worker]
         out = object.__new__(Factors)  # what is right stays right
-        object.__setattr__(out, "table", self.table.reorder(rows, kinds))
-        object.__setattr__(out, "tasks", tuple(self.tasks[j] for j in columns.tolist()))
-        object.__setattr__(out, "kind", np.argsort(kinds)[self.kind[columns]])
-        object.__setattr__(out, "excluded", np.sort(excluded).astype(np.int64))
+        vars(out).update(
+            table=self.table.reorder(rows, kinds),
+            tasks=tuple(self.tasks[j] for j in columns.tolist()),
+            kind=np.argsort(kinds)[self.kind[columns]],
+            excluded=np.sort(excluded).astype(np.int64),
+        )
         return out
 
 

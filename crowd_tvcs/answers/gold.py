@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.names import check_labels, check_names, encode, sort_classes
+from crowd_tvcs.arrays import Integers
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import joined, plural, quoted
 
@@ -62,12 +62,8 @@ class Gold:
             check_labels("labels of gold", list(own.values()))
         names = check_names("classes", sort_classes(own.values()) if classes is None else classes)
         encode("label", list(dict.fromkeys(own.values())), names)
-        object.__setattr__(self, "labels", own)
-        object.__setattr__(self, "classes", names)
-        object.__setattr__(self, "layout", layout)
-        if seen_once is not None:
-            check_type("seen_once", seen_once, Mapping)
-        object.__setattr__(self, "seen_once", dict(seen_once or {}))
+        check_type("seen_once", seen_once, Mapping, or_none=True)
+        vars(self).update(labels=own, classes=names, layout=layout, seen_once=dict(seen_once or {}))
 
     def __repr__(self) -> str:
         return (
@@ -78,7 +74,7 @@ class Gold:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+    def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> Integers:
         """Return the class index of each of `tasks`; `UNKNOWN` without a known label.
 
         Raises

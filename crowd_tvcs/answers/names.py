@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.values import describe_fault, find_label_faults, find_name_fault
+from crowd_tvcs.arrays import Integers
 from tvcs_core.arguments import array_of, by_label, items_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.frames import is_frame
@@ -23,7 +24,7 @@ def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.int64]:
+def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> Integers:
     """Return the index in `known` of each of `names`; an unknown name is an error."""
     code_of = {name: k for k, name in enumerate(known)}
     for name in names:
@@ -82,9 +83,7 @@ def check_classes(classes: Sequence[str]) -> None:
         raise ValueError(f"classes must be at least two, found only {classes[0]!r}")
 
 
-def check_codes(
-    name: str, codes: ArrayLike, names: tuple[str, ...], size: int
-) -> NDArray[np.int64]:
+def check_codes(name: str, codes: ArrayLike, names: tuple[str, ...], size: int) -> Integers:
     """Return a vector of `size` indices into `names`, refusing anything else."""
     out = array_of(name, codes)
     if out.size == 0:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.coded import Coded, encode_columns, first_duplicate
+from crowd_tvcs.answers.coded import encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import (
     QUALITY,
     TASK,
@@ -18,17 +18,16 @@ from crowd_tvcs.answers.columns import (
     Column,
     check_any_rows,
     find,
-    names_in,
     open_table,
     rows_by_name,
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
-from crowd_tvcs.answers.rows import read_probability
+from crowd_tvcs.answers.rows import read_probability, read_shares
 from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of
-from tvcs_core.files.display import joined, plural, quoted, summary, unquoted
-from tvcs_core.files.errors import DataError
+from tvcs_core.files.display import joined, plural, quoted, summary
 from tvcs_core.files.frames import is_frame
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 UNINFORMATIVE = 0.5
 SKILLS = {"gold", "right", "quality"}  # columns of a skills.csv
 PER_WORKER = {QUALITY.name, "accuracy", "skill", "score", "reliability"}  # and no task
-MAX_LISTED = 5
 ROUNDED = 0.0051  # of means with two decimals
 BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan derives
 
@@ -70,10 +68,10 @@ class Quality:
     Quality(2 workers x 2 tasks)
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     workers: tuple[str, ...]
     tasks: tuple[str, ...]
-    allowed: NDArray[np.bool_] | None = field(default=None)
+    allowed: Bools | None = field(default=None)
 
     def __init__(
         self,
@@ -106,10 +104,7 @@ class Quality:
                 raise ValueError(f"allowed must have shape {shape}, found {mask.shape}")
             mask.setflags(write=False)
         array.setflags(write=False)
-        object.__setattr__(self, "values", array)
-        object.__setattr__(self, "workers", names[0])
-        object.__setattr__(self, "tasks", names[1])
-        object.__setattr__(self, "allowed", mask)
+        vars(self).update(values=array, workers=names[0], tasks=names[1], allowed=mask)
 
     def __repr__(self) -> str:
         pairs = (
@@ -125,32 +120,28 @@ class Quality:
         """Numbers of workers and tasks."""
         return len(self.workers), len(self.tasks)
 
-    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def room(self) -> tuple[Integers, Integers]:
         """Count the tasks that every worker may do, and the workers that every task may get."""
         n_workers, n_tasks = self.shape
         if self.allowed is None:
             return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
         return self.allowed.sum(axis=1), self.allowed.sum(axis=0)
 
-    def columns(self, tasks: NDArray[np.int64]) -> Quality:
+    def columns(self, tasks: Integers) -> Quality:
         """Return the table of these tasks, which are named by their places; one may be twice."""
         allowed = None if self.allowed is None else self.allowed[:, tasks]
         names = list(map(str, range(tasks.size)))
         return Quality(self.values[:, tasks], self.workers, names, allowed)
 
-    def of_pairs(
-        self, workers: NDArray[np.integer], tasks: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def of_pairs(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> Floats:
         """Return the quality of pairs."""
-        values: NDArray[np.float64] = self.values[workers, tasks]
-        return values
+        return self.values[workers, tasks]
 
-    def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> Bools:
         """Whether pairs may be assigned."""
         if self.allowed is None:
             return np.ones(np.broadcast_shapes(workers.shape, tasks.shape), dtype=bool)
-        out: NDArray[np.bool_] = self.allowed[workers, tasks]
-        return out
+        return self.allowed[workers, tasks]
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
         """Return the table with the workers ordered by `rows` and the tasks by `columns`."""
@@ -159,10 +150,9 @@ class Quality:
         for array in (values, allowed):
             if array is not None:
                 array.setflags(write=False)
-        object.__setattr__(out, "values", values)
-        object.__setattr__(out, "workers", tuple(self.workers[i] for i in rows))
-        object.__setattr__(out, "tasks", tuple(self.tasks[j] for j in columns))
-        object.__setattr__(out, "allowed", allowed)
+        workers = tuple(self.workers[i] for i in rows)
+        tasks = tuple(self.tasks[j] for j in columns)
+        vars(out).update(values=values, workers=workers, tasks=tasks, allowed=allowed)
         return out
 
 
@@ -289,17 +279,17 @@ def _from_wide(table: Table, of: str) -> Quality:
         raise table.error(f"must have a column for every {of} after 'worker'", row=0)
     check_any_rows(table, "a row of values")
     tasks = [unshield(cell) for cell in header[1:]]
-    workers = [name for _, name in names_in(table, 0)]
-    for j, task in enumerate(tasks):
+    workers = list(rows_by_name(table, 0))
+    place: dict[str, int] = {}
+    for j, task in enumerate(tasks, start=1):
         if not task:
             raise table.error(
-                f"every {of} needs a name, found an empty one; name or delete the column", 0, j + 1
+                f"every {of} needs a name, found an empty one; name or delete the column", 0, j
             )
         if fault := find_name_fault(task):
-            raise table.error(describe_fault(fault, task, of, of_answers=False), 0, j + 1)
-    _refuse_repeated(table, of, tasks, [f"column {j + 2}" for j in range(len(tasks))])
-    lines = [f"line {line}" for line in table.lines[1:]]
-    _refuse_repeated(table, "worker", workers, lines)
+            raise table.error(describe_fault(fault, task, of, of_answers=False), 0, j)
+        if place.setdefault(task, j) != j:
+            raise table.error(f"{quoted(task)} is there already, in column {place[task] + 1}", 0, j)
     columns = range(1, len(header))
     for i, row in enumerate(table.rows[1:], start=1):
         if "" in row:
@@ -309,16 +299,13 @@ def _from_wide(table: Table, of: str) -> Quality:
                 i,
                 row.index(""),
             )
-    values = _qualities(table, columns)
-    _check_unit(table, values, columns)
+    values = read_shares(table, columns, "a quality")
     _refuse_means(table, of, tasks, values.T)
     _refuse_means(table, "worker", workers, values)
     return Quality(values, workers, tasks)
 
 
-def _refuse_means(
-    table: Table, kind: str, names: Sequence[str], values: NDArray[np.float64]
-) -> None:
+def _refuse_means(table: Table, kind: str, names: Sequence[str], values: Floats) -> None:
     """Refuse a line that is the mean of the others and called so."""
     for k, name in enumerate(names):
         if name.casefold() in SUMMARIES and len(names) > 2:
@@ -335,9 +322,16 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     at = find(table, [WORKER, of, QUALITY], hint + name)
     check_any_rows(table, "a row of values")
     worker, task = encode_columns(table, at[:2])
-    given = _qualities(table, at[2:])
-    _refuse_repeated_pairs(table, worker, task)
-    _check_unit(table, given, at[2:])
+    given = read_shares(table, at[2:], "a quality")
+    twice = first_duplicate(worker.codes.astype(np.int64) * len(task.names) + task.codes)
+    if twice is not None:
+        row, before = twice
+        pair = worker.names[worker.codes[row]], task.names[task.codes[row]]
+        raise table.error(
+            f"the quality of {quoted(pair[0])} on {quoted(pair[1])} is there already, in line "
+            f"{table.lines[before + 1]}",
+            row + 1,
+        )
     refuse_cells(table.path, len(worker.names), len(task.names), BYTES_OF_A_PAIR)
     values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
     values[worker.codes, task.codes] = given[:, 0]
@@ -346,59 +340,3 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     ignored = [header for j, header in enumerate(table.rows[0]) if j not in at]
     mask = None if allowed.all() else allowed
     return Quality(values, worker.names, task.names, mask), ignored
-
-
-def _qualities(table: Table, columns: Sequence[int]) -> NDArray[np.float64]:
-    """Read qualities, as numbers or in per cent."""
-    try:
-        return table.numbers(1, columns)
-    except DataError:
-        rows = range(1, len(table.rows))
-        if not any("%" in table.rows[r][j] for r in rows for j in columns):
-            raise
-        return np.array([[read_probability(table, r, j) for j in columns] for r in rows])
-
-
-def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:
-    keys = worker.codes.astype(np.int64) * len(task.names) + task.codes
-    if first_duplicate(keys) is None:
-        return
-    unique, times = np.unique(keys, return_counts=True)
-    rows = np.flatnonzero(np.isin(keys, unique[times > 1])).tolist()
-    lines = [f"line {table.lines[row + 1]}" for row in rows]
-    pairs = [f"{worker.names[worker.codes[r]]}, {task.names[task.codes[r]]}" for r in rows]
-    _refuse_repeated(table, "pair", keys[rows].tolist(), lines, pairs)
-
-
-def _refuse_repeated(
-    table: Table,
-    kind: str,
-    keys: Sequence[object],
-    places: Sequence[str],
-    labels: Sequence[str] | None = None,
-) -> None:
-    """Refuse duplicate keys; the message lists the first of them with their positions."""
-    if len(set(keys)) == len(keys):
-        return
-    where: dict[object, list[int]] = {}
-    for i, key in enumerate(keys):
-        where.setdefault(key, []).append(i)
-    repeated = [at for at in where.values() if len(at) > 1]
-    named = [
-        f"{quoted(labels[at[0]] if labels else str(keys[at[0]]))} "
-        f"({', '.join(places[i] for i in at[:MAX_LISTED])})"
-        for at in repeated[:MAX_LISTED]
-    ]
-    more = f" and {len(repeated) - MAX_LISTED} more" if len(repeated) > MAX_LISTED else ""
-    raise table.error(f"every {kind} must occur once; repeated: {', '.join(named)}{more}")
-
-
-def _check_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
-    wrong = (values < 0.0) | (values > 1.0)
-    if wrong.any():
-        i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
-        found = unquoted(table.rows[int(i) + 1][columns[int(k)]])
-        hundredths = "; of percent write hundredths, .9 for 90" if values.max() > 2.0 else ""
-        raise table.error(
-            f"a quality must be in [0, 1], found {found}{hundredths}", int(i) + 1, columns[int(k)]
-        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.names import (
     check_classes,
@@ -19,6 +19,7 @@ from crowd_tvcs.answers.names import (
     sort_classes,
 )
 from crowd_tvcs.answers.times import check_times
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import plural
 from tvcs_core.files.frames import is_frame
@@ -31,7 +32,7 @@ class GivenByWorkers:
     """Counts of answers that workers give, of any kind."""
 
     workers: tuple[str, ...]
-    worker_of: NDArray[np.int64]
+    worker_of: Integers
 
     @property
     def size(self) -> int:
@@ -39,7 +40,7 @@ class GivenByWorkers:
         return int(self.worker_of.size)
 
     @property
-    def per_worker(self) -> NDArray[np.int64]:
+    def per_worker(self) -> Integers:
         """Number of answers of every worker."""
         return np.bincount(self.worker_of, minlength=len(self.workers))
 
@@ -48,10 +49,10 @@ class GivenToTasks(GivenByWorkers):
     """Counts of answers that workers give to tasks."""
 
     tasks: tuple[str, ...]
-    task_of: NDArray[np.int64]
+    task_of: Integers
 
     @property
-    def per_task(self) -> NDArray[np.int64]:
+    def per_task(self) -> Integers:
         """Number of answers of every task."""
         return np.bincount(self.task_of, minlength=len(self.tasks))
 
@@ -90,12 +91,12 @@ class Answers(GivenToTasks):
     tasks: tuple[str, ...]
     workers: tuple[str, ...]
     classes: tuple[str, ...]
-    task_of: NDArray[np.int64]
-    worker_of: NDArray[np.int64]
-    label_of: NDArray[np.int64]
+    task_of: Integers
+    worker_of: Integers
+    label_of: Integers
     layout: str
-    when: NDArray[np.float64] | None
-    seconds: NDArray[np.float64] | None
+    when: Floats | None
+    seconds: Floats | None
 
     def __init__(
         self,
@@ -117,12 +118,13 @@ class Answers(GivenToTasks):
             ("label", classes, label_of),
         ):
             plural = "classes" if kind == "label" else f"{kind}s"
-            names = check_names(plural, given)
-            object.__setattr__(self, plural, names)
-            object.__setattr__(self, f"{kind}_of", check_codes(f"{kind}_of", codes, names, size))
-        object.__setattr__(self, "layout", layout)
-        object.__setattr__(self, "when", check_times("when", when, size))
-        object.__setattr__(self, "seconds", check_times("seconds", seconds, size))
+            names, codes_of = check_names(plural, given), f"{kind}_of"
+            vars(self).update({plural: names, codes_of: check_codes(codes_of, codes, names, size)})
+        vars(self).update(
+            layout=layout,
+            when=check_times("when", when, size),
+            seconds=check_times("seconds", seconds, size),
+        )
         check_classes(self.classes)
         self._refuse_pairs_twice()
 
@@ -195,13 +197,20 @@ class Answers(GivenToTasks):
         return {name: n for name, n in zip(self.classes, counts, strict=True) if n}
 
     @property
-    def given(self) -> NDArray[np.bool_]:
+    def label_counts(self) -> Integers:
+        """Number of answers to every task with each label, of shape (tasks, classes)."""
+        shape = len(self.tasks), len(self.classes)
+        cell = self.task_of * shape[1] + self.label_of
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+
+    @property
+    def given(self) -> Bools:
         """Mask of the answered pairs, of shape (workers, tasks)."""
         out = np.zeros((len(self.workers), len(self.tasks)), dtype=bool)
         out[self.worker_of, self.task_of] = True
         return out
 
-    def select(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Answers:
+    def select(self, chosen: Bools | Integers) -> Answers:
         """Keep the `chosen` answers, by one boolean per answer or by position; all names stay."""
         return Answers(
             self.tasks,

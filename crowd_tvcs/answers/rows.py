@@ -7,9 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCY, Amount, parse_money, parse_share
-from tvcs_core.files.display import quoted
+from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
+from crowd_tvcs.arrays import Floats
+from tvcs_core.files.display import quoted, unquoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import unshield
@@ -123,6 +126,25 @@ def read_probability(table: Table, row: int, column: int) -> float:
     return value
 
 
+def read_shares(table: Table, columns: Sequence[int], what: str) -> Floats:
+    """Read columns of shares below the header, as numbers up to 1 or in per cent."""
+    try:
+        values = table.numbers(1, columns)
+    except DataError:
+        rows = range(1, len(table.rows))
+        if not any("%" in table.rows[r][j] for r in rows for j in columns):
+            raise
+        return np.array([[read_probability(table, r, j) for j in columns] for r in rows])
+    wrong = (values < 0.0) | (values > 1.0)
+    if wrong.any():
+        i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
+        row, column = int(i) + 1, columns[int(k)]
+        hundredths = "; of percent write hundredths, .9 for 90" if values.max() > 2.0 else ""
+        found = unquoted(table.rows[row][column])
+        raise table.error(f"{what} must be in [0, 1], found {found}{hundredths}", row, column)
+    return values
+
+
 def read_name(table: Table, row: int, column: int) -> str:
     """Read the name of a group."""
     return unshield(table.rows[row][column])
@@ -176,12 +198,8 @@ def refuse_currencies(path: Path) -> None:
     for at in COST.find(table.rows[0]):
         for row in range(1, len(table.rows)):
             if found := CURRENCY.search(table.rows[row][at]):
-                raise table.error(
-                    "must be a number in the unit of the costs, as the campaign keeps no currency, "
-                    f"found {quoted(table.rows[row][at])}; leave out {found[0]}",
-                    row,
-                    at,
-                )
+                cell = table.rows[row][at]
+                raise table.error(of_no_currency(cell, found[0]), row, at)
 
 
 def _check_currency(table: Table, row: int, column: int) -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.columns import Column, find
+from crowd_tvcs.arrays import Floats
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
@@ -35,8 +36,6 @@ _AMERICAN = re.compile(
 )
 
 _WITH_ZONE = re.compile(r"[tT ].*(?:[zZ]|[+-]\d\d(?::?\d\d){0,2})$")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

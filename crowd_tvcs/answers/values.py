@@ -241,6 +241,14 @@ def parse_money(text: str) -> Amount:
         raise ValueError(f"must be a number such as 0.05 or $0.05, found {text!r}") from None
 
 
+def of_no_currency(text: str, currency: str) -> str:
+    """Describe an amount in a currency, where it joins others whose currency is not known."""
+    return (
+        "must be a number in the unit of the costs, as the campaign keeps no currency, found "
+        f"{quoted(text)}; leave out {currency}"
+    )
+
+
 def parse_share(text: str) -> float:
     """Read a share, as a number or in per cent.
 

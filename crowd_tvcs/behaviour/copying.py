@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import Flag, Floats, Integers, p_value_text, significant_flags
-from crowd_tvcs.belief.independent import softmax
+from crowd_tvcs.behaviour.evidence import Flag, p_value_text, significant_flags
 from crowd_tvcs.skills.voting.unsupervised import (
     USUAL,
     Skills,
@@ -143,9 +143,7 @@ def _shared(crowd: Crowd) -> Iterator[tuple[Integers, Integers, Floats, tuple[Fl
     skills, prior = fitted_skills(a, known)
     accuracy = skills.accuracy_without(a)
     evidence = log_evidence(a, skills, accuracy)
-    of_task = np.stack(
-        [np.bincount(a.task_of, e, minlength=len(a.tasks)) for e in evidence.T], axis=1
-    )
+    of_task = sum_by(a.task_of, evidence, len(a.tasks))
     for left, right in _pairs_of_answers(a):
         is_first = a.worker_of[left] < a.worker_of[right]
         x, y = np.where(is_first, left, right), np.where(is_first, right, left)
@@ -216,16 +214,14 @@ def _usual(skills: Skills, k: int) -> Floats:
     if skills.counts is None:
         each = np.array([skills.accuracy])
         wrong = (1.0 - each) / (k - 1)
-        out: Floats = np.where(np.eye(k, dtype=bool), each, wrong)
-        return out
+        return np.where(np.eye(k, dtype=bool), each, wrong)
     pooled = skills.counts.sum(axis=0) + 1.0
     return pooled / pooled.sum(axis=1, keepdims=True)
 
 
 def _log_odds(chance: Floats) -> Floats:
     inside = np.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
-    out: Floats = np.log(inside) - np.log1p(-inside)
-    return out
+    return np.log(inside) - np.log1p(-inside)
 
 
 def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:

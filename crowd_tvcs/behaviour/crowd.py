@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
-from crowd_tvcs.behaviour.evidence import Floats, Integers
+from crowd_tvcs.arrays import Bools, Floats, Integers
 
 HABIT_PSEUDOCOUNT = 2.0  # pseudo-answers of the crowd's habits on one task
 
@@ -36,22 +35,19 @@ class Crowd:
         return cls(answers, gold.codes(answers.tasks, answers.classes)[answers.task_of])
 
     @property
-    def is_gold(self) -> NDArray[np.bool_]:
+    def is_gold(self) -> Bools:
         """Mask of the answers to gold tasks."""
         return self.truth != UNKNOWN
 
     @property
-    def is_right(self) -> NDArray[np.bool_]:
+    def is_right(self) -> Bools:
         """Mask of the right answers; False if unknown."""
         return self.answers.label_of == self.truth
 
     @cached_property
     def counts(self) -> Floats:
         """Number of times that each label was given to each task, of shape (tasks, classes)."""
-        a = self.answers
-        out = np.zeros((len(a.tasks), len(a.classes)))
-        np.add.at(out, (a.task_of, a.label_of), 1.0)
-        return out
+        return self.answers.label_counts.astype(np.float64)
 
     @cached_property
     def of_worker(self) -> list[Integers]:
@@ -85,12 +81,12 @@ class Crowd:
         return np.where(self.is_gold, self.truth, by_others)
 
     @property
-    def compared(self) -> NDArray[np.bool_]:
+    def compared(self) -> Bools:
         """Mask of the answers with a reference."""
         return self.reference != UNKNOWN
 
     @property
-    def agrees(self) -> NDArray[np.bool_]:
+    def agrees(self) -> Bools:
         """Mask of the answers equal to their reference; False without one."""
         return self.answers.label_of == self.reference
 

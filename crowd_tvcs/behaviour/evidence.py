@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+
+from crowd_tvcs.arrays import Floats
 
 DEFAULT_FDR = 0.05  # false discovery rate of the flags of a kind
 MAX_EXACT_TRIALS = 400  # trials; beyond, the normal approximation saves quadratic time
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import (
     DEFAULT_FDR,
     Flag,
-    Floats,
     p_value_text,
     prob_at_most,
     significant_flags,
@@ -94,7 +93,7 @@ def fast_limit(seconds: Floats) -> float:
     return float(np.exp(median - OUTLIER_SD * max(spread, 0.1)))
 
 
-def fast_answer_test(crowd: Crowd) -> tuple[SpeedTest, NDArray[np.bool_]]:
+def fast_answer_test(crowd: Crowd) -> tuple[SpeedTest, Bools]:
     """Return the test of fast answers, and their mask."""
     from scipy.stats import fisher_exact
 

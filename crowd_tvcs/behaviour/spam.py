@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.arrays import Integers
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import (
     DEFAULT_FDR,
     Flag,
-    Integers,
     p_value_text,
     prob_at_least,
     prob_at_most,

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import (
     DEFAULT_FDR,
     Flag,
-    Floats,
-    Integers,
     p_value_text,
     significant_flags,
 )
@@ -112,13 +110,11 @@ def falling_p_value(
     return float(by_orders) if by_orders > MIN_EXTREME_PERMUTATIONS / PERMUTATIONS else p
 
 
-def _halves(
-    rank: Integers, right: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _halves(rank: Integers, right: Bools) -> tuple[Bools, Bools]:
     order = np.argsort(rank, kind="stable")
     half = order.size // 2
     return right[order[:half]], right[order[half:]]
 
 
-def _share(right: Sequence[bool] | NDArray[np.bool_]) -> str:
+def _share(right: Sequence[bool] | Bools) -> str:
     return f"{int(np.sum(right))} of {len(right)}"

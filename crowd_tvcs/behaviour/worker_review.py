@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.behaviour import copying as copies
 from crowd_tvcs.behaviour.confusing import confusing
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import DEFAULT_FDR, Flag, Floats
+from crowd_tvcs.behaviour.evidence import DEFAULT_FDR, Flag
 from crowd_tvcs.behaviour.pace import SpeedTest, answer_durations, fast_answer_test, too_fast
 from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue

@@ -26,18 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import (
     ACCURACY_MARGIN,
     MIN_ANSWER_PROBABILITY,
     MIN_LOG_ODDS,
     MIN_PROBABILITY,
 )
-from crowd_tvcs.belief.independent import softmax, softmax_of_task
+from crowd_tvcs.belief.independent import softmax_of_task
 from crowd_tvcs.belief.parameters import DependenceParams
 
 Matrix = tuple[tuple[float, ...], ...]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +88,7 @@ class AnswerLikelihoods:
         """Return X, of shape (answers, classes)."""
         logs = model.temperature * np.log(self.blended(model.blend))
         total = np.log(np.exp(logs).sum(axis=2))
-        out: Floats = logs[self.worker_of, :, self.label_of] - total[self.worker_of]
-        return out
+        return logs[self.worker_of, :, self.label_of] - total[self.worker_of]
 
 
 def _shifted(matrices: Floats, shift: Floats) -> Floats:
@@ -125,8 +123,7 @@ def answer_likelihoods(
 def log_odds(accuracy: Floats, n_classes: int) -> Floats:
     """Return the log odds of a right answer against each wrong one, log q / ((1 - q) / (K - 1))."""
     inside = np.clip(accuracy, ACCURACY_MARGIN, 1.0 - ACCURACY_MARGIN)
-    out: Floats = np.log(inside * (n_classes - 1.0) / (1.0 - inside))
-    return out
+    return np.log(inside * (n_classes - 1.0) / (1.0 - inside))
 
 
 def log_odds_of_worker(accuracy: float, n_classes: int) -> float:
@@ -139,8 +136,7 @@ def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:
     """Return (1 - 1/n) mean(om) / om_i for every answer, in groups with `n` answers each."""
     mean = np.bincount(group_of, weight, minlength=n.size) / np.maximum(n, 1)
     share = 1.0 - 1.0 / np.maximum(n, 1)
-    out: Floats = (share * mean)[group_of] / weight
-    return out
+    return (share * mean)[group_of] / weight
 
 
 def family_weights(within: float, group_of: Integers, family_of: Integers) -> Floats:
@@ -151,8 +147,7 @@ def family_weights(within: float, group_of: Integers, family_of: Integers) -> Fl
     pairs = np.stack([group_of, family_of])
     at = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
     n = np.bincount(at).astype(np.float64)[at]
-    out: Floats = 1.0 / (1.0 + within * (n - 1.0))
-    return out
+    return 1.0 / (1.0 + within * (n - 1.0))
 
 
 def dependent_posterior(
@@ -187,16 +182,9 @@ def dependent_posterior(
     if weight is not None:
         kept *= weight
         size = np.bincount(task_of, weight, minlength=n_tasks)
-    evidence = _sum_by_group(kept[:, None] * rows.tempered(model), task_of, n_tasks)
+    evidence = sum_by(task_of, kept[:, None] * rows.tempered(model), n_tasks)
     inner = softmax(shares * np.log(prior) + model.factor(size)[:, None] * evidence)
-    out: Floats = (1.0 - model.common) * inner + model.common * prior
-    return out
-
-
-def _sum_by_group(values: Floats, group_of: Integers, n_groups: int) -> Floats:
-    """Sum the rows of `values` by group, of shape (groups, columns)."""
-    columns = [np.bincount(group_of, column, minlength=n_groups) for column in values.T]
-    return np.stack(columns, axis=1)
+    return (1.0 - model.common) * inner + model.common * prior
 
 
 class WeightedAnswer(NamedTuple):

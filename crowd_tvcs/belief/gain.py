@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.constants import (
     GAIN_ROUNDING,
     LOOK_AHEAD,
@@ -27,8 +28,6 @@ from crowd_tvcs.belief.constants import (
 )
 from crowd_tvcs.belief.dependent import log_odds, log_odds_of_worker
 from crowd_tvcs.belief.parameters import DependenceParams
-
-Floats = NDArray[np.float64]
 
 
 def gain_per_label(
@@ -135,20 +134,18 @@ def _dependent_gain(
     others = np.maximum(chances[:, 1:].sum(axis=1, keepdims=True), MIN_CLASS_PROBABILITY)
     of_pair = chances[:, 1:] * (1.0 + chances[:, :1] / others)
 
-    def claimed(k: int, votes: int) -> Floats:
-        """Return the posterior of the leading class of each pair after `votes` of k labels."""
+    def claimed(k: int) -> Floats:
+        """Return the posterior of the leading class of each pair after 0 to k votes of k labels."""
+        votes = np.arange(k + 1)[:, None, None]
         logit = worth[k] * (lead / worth[0] + odds[:, None] * (2 * votes - k))
         logit = np.clip(logit, -MAX_LOGIT, MAX_LOGIT)
         return (1.0 - model.common) / (1.0 + np.exp(-logit)) + model.common / 2.0
 
-    claims = [[claimed(k, votes) for votes in range(k + 1)] for k in range(max_labels + 1)]
-    turned = [[np.maximum(0.0, 1.0 - 2.0 * p) for p in row] for row in claims]
+    claims = [claimed(k) for k in range(max_labels + 1)]
+    turned = [np.maximum(0.0, 1.0 - 2.0 * p) for p in claims]
     names = [
-        [
-            np.clip((p - less) / np.maximum(more - less, MIN_DIVISOR), 0.0, 1.0)
-            for p, (less, more) in zip(row, pairwise(after), strict=True)
-        ]
-        for row, after in pairwise(claims)
+        np.clip((p - after[:-1]) / np.maximum(np.diff(after, axis=0), MIN_DIVISOR), 0.0, 1.0)
+        for p, after in pairwise(claims)
     ]
     rate = np.zeros(len(posterior))
     for _ in range(MAX_PRICE_UPDATES):
@@ -162,25 +159,21 @@ def _dependent_gain(
 
 
 def _best_rule(
-    price: Floats, turned: list[list[Floats]], names: list[list[Floats]], ahead: NDArray[Any]
+    price: Floats, turned: list[Floats], names: list[Floats], ahead: NDArray[Any]
 ) -> tuple[Floats, Floats]:
     """Return the gain of the best rule that buys one label, and its expected number of labels.
 
-    For k labels, of which some named the leading class, `turned` is the gain of switching to the
-    other class, if it leads, and `names` the probability that the next label names the leading
-    class.
+    For k labels, of which 0 to k (first axis) named the leading class, `turned` is the gain of
+    switching to the other class, if it leads, and `names` the probability that the next label
+    names the leading class.
     """
-    max_labels = len(names)
-    gains, labels = turned[max_labels], [np.zeros_like(price) for _ in turned[max_labels]]
-    for k in reversed(range(max_labels)):
-        now, bought = [], []
-        for votes, (name, stays) in enumerate(zip(names[k], turned[k], strict=True)):
-            more = (1.0 - name) * gains[votes] + name * gains[votes + 1]
-            paid = 1.0 + (1.0 - name) * labels[votes] + name * labels[votes + 1]
-            goes_on = (k < ahead) & ((k == 0) | (more - price * paid > stays))
-            now.append(np.where(goes_on, more, stays))
-            bought.append(np.where(goes_on, paid, 0.0))
-        gains, labels = now, bought
+    gains, labels = turned[-1], np.zeros_like(turned[-1])
+    for k in reversed(range(len(names))):
+        name, stays = names[k], turned[k]
+        more = (1.0 - name) * gains[:-1] + name * gains[1:]
+        paid = 1.0 + (1.0 - name) * labels[:-1] + name * labels[1:]
+        goes_on = (k < ahead) & ((k == 0) | (more - price * paid > stays))
+        gains, labels = np.where(goes_on, more, stays), np.where(goes_on, paid, 0.0)
     return gains[0], labels[0]
 
 

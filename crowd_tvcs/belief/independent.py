@@ -11,14 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.model import even_matrices
+from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from tvcs_core.arguments import array_of
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
@@ -50,8 +48,7 @@ def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
 
 def log_likelihood(chances: Floats) -> Floats:
     """Return the logarithm of probabilities of answers, away from 0 and 1."""
-    out: Floats = np.log(np.clip(chances, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
-    return out
+    return np.log(np.clip(chances, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
 
 
 def even_log_likelihood(accuracy: Floats, label_of: Integers, n_classes: int) -> Floats:
@@ -72,10 +69,7 @@ def independent_posterior(before: Floats, of_answers: Floats, task_of: Integers)
     task_of
         Index of the task of every answer.
     """
-    logs = np.log(before)
-    for k in range(logs.shape[1]):
-        logs[:, k] += np.bincount(task_of, of_answers[:, k], minlength=logs.shape[0])
-    return softmax(logs)
+    return softmax(np.log(before) + sum_by(task_of, of_answers, before.shape[0]))
 
 
 def independent_posterior_of_task(
@@ -103,14 +97,6 @@ def independent_posterior_of_task(
         for y in range(k):
             logs[y] += math.log(right) if y == label else wrong
     return softmax_of_task(logs)
-
-
-def softmax(logs: Floats) -> Floats:
-    """Return exp(logs) divided by its sum over the last axis; `logs` is overwritten."""
-    logs -= logs.max(axis=1, keepdims=True)
-    out: Floats = np.exp(logs)
-    out /= out.sum(axis=1, keepdims=True)
-    return out
 
 
 def softmax_of_task(logs: Sequence[float]) -> list[float]:

@@ -6,16 +6,16 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.constants import KNOTS
 
+INT64_MAX = 2**63 - 1
 MAX_STEP = 50.0  # size of a step: a logarithm; fitted ones stay below 4 (`skills.dependence_fit`)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,17 @@ class DependenceParams:
         ValueError, TypeError, KeyError
             If one is missing or out of its range.
         """
-        for name, is_inside, words in _RANGES:
-            if not (_is_number(given[name]) and is_inside(given[name])):
-                raise ValueError(f"{name} must be a number {words}, found {given[name]!r}")
+        for name, allowed in _RANGES.items():
+            allowed.check(name, given[name])
         steps, last = tuple(given["steps"]), given["last"]
-        if len(steps) != len(KNOTS) or not all(_is_number(x) and abs(x) <= MAX_STEP for x in steps):
+        if len(steps) != len(KNOTS) or not all(map(_STEP.holds, steps)):
             raise ValueError(
                 f"steps must be {len(KNOTS)} numbers of size at most {MAX_STEP:.0f}, "
                 f"found {list(steps)}"
             )
         if type(last) is not int or last < KNOTS[-1]:
             raise ValueError(f"last must be an integer >= {KNOTS[-1]}, found {last!r}")
-        return {name: given[name] for name, *_ in _RANGES} | {"steps": steps, "last": last}
+        return {name: given[name] for name in _RANGES} | {"steps": steps, "last": last}
 
     def factor(self, n: NDArray[Any]) -> Floats:
         """Return c_n = exp(delta(n)) / (1 + rho (n - 1)) of tasks with `n` answers each."""
@@ -98,15 +97,36 @@ def knot_weights(n: NDArray[Any], last: int) -> Floats:
     return np.stack(columns, axis=-1)
 
 
-def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+class Range(NamedTuple):
+    """Values that a number of JSON may have."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+    def check(self, name: str, value: object) -> None:
+        """Refuse a value out of the range."""
+        if not self.holds(value):
+            raise ValueError(f"{name} must be {self.words}, found {value!r}")
 
 
-_RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (
-    ("temperature", lambda x: x > 0.0, "> 0"),
-    ("overlap", lambda x: x >= 0.0, ">= 0"),
-    ("shares", lambda x: x > 0.0, "> 0"),
-    ("blend", lambda x: 0.0 <= x <= 1.0, "from 0 to 1"),
-    ("common", lambda x: 0.0 <= x < 1.0, ">= 0 and below 1"),
-    ("contrast", lambda x: 0.0 <= x <= 1.0, "from 0 to 1"),
-)
+def numbers(is_inside: Callable[[float], bool], words: str) -> Range:
+    """Return the range of the finite numbers inside."""
+    return Range(
+        lambda x: type(x) in (int, float) and abs(x) < math.inf and is_inside(x),
+        f"a number {words}",
+    )
+
+
+COUNT = Range(lambda x: type(x) is int and 1 <= x <= INT64_MAX, "an integer >= 1")
+SHARE = numbers(lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
+BELOW_ONE = numbers(lambda x: 0.0 <= x < 1.0, ">= 0 and below 1")
+_POSITIVE = numbers(lambda x: x > 0.0, "> 0")
+_STEP = numbers(lambda x: abs(x) <= MAX_STEP, f"of size at most {MAX_STEP:.0f}")
+_RANGES = {
+    "temperature": _POSITIVE,
+    "overlap": numbers(lambda x: x >= 0.0, ">= 0"),
+    "shares": _POSITIVE,
+    "blend": SHARE,
+    "common": BELOW_ONE,
+    "contrast": SHARE,
+}

@@ -13,9 +13,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from crowd_tvcs.arrays import Floats
 
 
 def uncertainty(posterior: Floats) -> Floats:

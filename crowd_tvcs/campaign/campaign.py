@@ -11,15 +11,16 @@ from crowd_tvcs.campaign.change.changeable import Changeable
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.desk.desk import Desk
 from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, Worker, parse_answers
-from crowd_tvcs.campaign.settings import check_range, check_round, count_of
+from crowd_tvcs.campaign.settings import check_round
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.arguments import check_number, check_type
+from tvcs_core.arguments import check_number
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Qualities, Quality
+    from crowd_tvcs.campaign.planning.proposal import RoundRequest
     from crowd_tvcs.campaign.state import State
 
 # A process that only claims and submits must start quickly, so the modules that need NumPy,
@@ -110,8 +111,8 @@ class Campaign(Desk, Changeable):
             The possible labels, at least two; in order, if they are the steps of a scale.
         answer_kind
             ``"class"``; ``"scale"``; ``"multilabel"``: any of the classes; or ``"pairs"``: which of
-            two items is better, or a tie, and tasks are those of `campaign.task_of_pair`. The last
-            two have neither qualities, prior, target nor `min_gain`, and need no gold.
+            two items is better, or a tie, and tasks are named ``A vs B``. The last two have neither
+            qualities, prior, target nor `min_gain`, and need no gold.
         prior
             Probability of the second of two classes before answers, or one per class. None for the
             class shares of `gold`, which must be a random sample of the tasks then (see
@@ -197,8 +198,8 @@ class Campaign(Desk, Changeable):
     ) -> Round:
         """Plan the rest of the budget by the posteriors, and issue it.
 
-        Issued pairs stay. Planning locks nothing: if the store changes meanwhile, the plan is made
-        again, at most `MAX_TRIES` times.
+        Issued pairs stay. If no label is worth asking, nothing is issued. Planning locks nothing:
+        if the store changes meanwhile, the plan is made again, at most `MAX_TRIES` times.
 
         Parameters
         ----------
@@ -225,14 +226,8 @@ class Campaign(Desk, Changeable):
         ConcurrentUpdateError
             If answers, claims or other rounds kept coming in.
         """
-        from crowd_tvcs.campaign import rounds
         from crowd_tvcs.campaign.planning.proposal import RoundRequest
 
-        count_of("labels", labels, least=1)
-        count_of("max_per_side", max_per_side)
-        check_type("quick", quick, bool)
-        if min_gain is not None:
-            check_range("min_gain", min_gain, 0.0, 1.0)
         asked = RoundRequest(
             labels=labels,
             method=method,
@@ -241,20 +236,25 @@ class Campaign(Desk, Changeable):
             quick=quick,
             max_per_side=max_per_side,
         )
+        return self._plan(asked)
+
+    def _plan(self, asked: RoundRequest) -> Round:
+        from crowd_tvcs.campaign import rounds
+
         for _ in range(MAX_TRIES):
             state = self.state()
             found = rounds.propose(state, asked)
+            if not found.pairs:
+                return found
             with self.store.write() as (connection, settings, _):
                 if settings.revision != state.settings.revision + 1:
                     # Else planners at once would overtake one another by trying.
                     queries.RETURN_TURN(connection)
                     continue
-                number = rounds.issue(connection, state, settings, found)
-                detail = f"round {number}: {plural(len(found.pairs), 'label')}"
+                found = rounds.issue(connection, state, settings, found)
+                detail = f"round {found.number}: {plural(len(found.pairs), 'label')}"
                 write_audit(connection, OPERATOR, "plan", detail=detail)
-            workers, tasks = state.factors.table.workers, state.factors.tasks
-            pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
-            return Round(number, **{**vars(found), "pairs": pairs})
+            return found
         raise ConcurrentUpdateError(
             f"{self.store.name}: answers, claims or other rounds came in during all {MAX_TRIES} "
             "plans; a quicker method, such as fast, may be in time; nothing was issued"
@@ -313,10 +313,11 @@ class Campaign(Desk, Changeable):
         check_number("number", number, whole=True)
         with self.store.write() as (connection, settings, _):
             check_round(number, settings)
-            released = leases.release(connection, settings, number)
-            detail = f"round {number}: {plural(released, 'label')}"
+            released = queries.RELEASE(connection, number=number)
+            leases.free(connection, settings, released)
+            detail = f"round {number}: {plural(len(released), 'label')}"
             write_audit(connection, OPERATOR, "release", detail=detail)
-            return released
+            return len(released)
 
     def pending_pairs(self, number: int | None = None) -> list[tuple[str, str, int]]:
         """Return (worker, task, round) of pending pairs, of one round or of all."""

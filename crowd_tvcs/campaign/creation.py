@@ -13,7 +13,6 @@ from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Qualities, Quality
 from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
-    MILLION,
     AnswerRecord,
     Task,
     Worker,
@@ -25,9 +24,11 @@ from crowd_tvcs.campaign.entries import (
 from crowd_tvcs.campaign.estimates import estimate, first_model
 from crowd_tvcs.campaign.ingest import additions, labels
 from crowd_tvcs.campaign.settings import (
-    check_range,
+    COUNTS,
+    RANGES,
     classes_of,
     count_of,
+    limits_of,
     prior_of_classes,
 )
 from crowd_tvcs.campaign.store import kinds, schema
@@ -125,31 +126,22 @@ def _first_row(first: Contents, given: dict[str, Any]) -> dict[str, Any]:
     if prior is None and first.gold and has_classes:
         prior = class_prevalence(class_counts(first.gold, names)).tolist()
         is_of_gold = True
-    min_gain, money = given["min_gain"], given["money"]
-    if min_gain is not None:
-        min_gain = check_range("min_gain", min_gain, 0.0, 1.0)
-    target = check_range("target", given["target"], 0.0, 1.0)
+    limits = limits_of({name: given[name] for name in (*COUNTS, *RANGES)})
     check_number("seed", given["seed"], whole=True)
     is_per_pair = not (first.qualities is None or isinstance(first.qualities, Mapping))
-    if money is not None:
-        money = round(check_range("money", money, 0.0, 1e12) * MILLION)
-    counts = ("budget", "max_workers_per_task", "max_tasks_per_worker", "seed")
     return {
+        **limits,
         "id": 1,
         "schema_version": schema.VERSION,
         "revision": 0,
         "classes": json.dumps(list(names)),
         "prior": json.dumps(prior_of_classes(prior, len(names))),
-        "money": money,
-        **{name: count_of(name, given[name]) for name in counts},
-        "min_quality": check_range("min_quality", given["min_quality"], 0.0, 1.0),
-        "target": target,
-        "lease_seconds": check_range("lease_seconds", given["lease_seconds"], 0.001, 1e9),
+        "seed": count_of("seed", given["seed"]),
         "per_pair": int(first.kinds is not None or is_per_pair),
         "source": _source(first),
         "shares_of_gold": int(is_of_gold),
         "answer_kind": None if kind == OneClass.name else kind,
-        **first_model(given["model"], target, min_gain, has_classes),
+        **first_model(given["model"], limits["target"], limits["min_gain"], has_classes),
         **dict.fromkeys(COUNTERS, 0),
     }
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from crowd_tvcs.answers.rows import COST_RANGE
+from crowd_tvcs.campaign.settings import check_name, check_range, check_text, count_of
 from tvcs_core.arguments import check_number, check_type, describe_value, items_of
-from tvcs_core.files.display import flaw_of, quoted
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
     from tvcs_core.files.tables import Table
 
 WORTH, WAITING = "worth a label", "waiting"
-MILLION = 1_000_000  # units of money are stored as whole millionths
-MAX_NAME_BYTES = 1300
-"""Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +33,14 @@ class Worker:
     def __post_init__(self) -> None:
         check_name("name of a worker", self.name)
         check_text("team of a worker", self.team, or_none=True)
-        _check_number(self, "max_tasks", whole=True)
-        _check_number(self, "cost")
+        count_of(f"max_tasks of worker {self.name!r}", self.max_tasks)
+        if self.cost is not None:
+            check_number(f"cost of worker {self.name!r}", self.cost, least=0)
+            if self.cost >= COST_RANGE[1]:
+                raise ValueError(
+                    f"cost of worker {self.name!r} must be from 0 to below {COST_RANGE[1]:.0f}, "
+                    f"found {self.cost}"
+                )
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,10 @@ class Task:
     def __post_init__(self) -> None:
         check_name("name of a task", self.name)
         check_text("kind of a task", self.kind, or_none=True)
-        _check_number(self, "min_workers", whole=True, or_none=False)
-        _check_number(self, "max_workers", whole=True)
-        _check_number(self, "prior")
+        check_number(f"min_workers of task {self.name!r}", self.min_workers, whole=True, least=0)
+        count_of(f"max_workers of task {self.name!r}", self.max_workers)
+        if self.prior is not None:
+            check_range(f"prior of task {self.name!r}", self.prior, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,12 @@ class AnswerRecord:
 
 @dataclass(frozen=True)
 class Round:
-    """A round that was issued.
+    """A round that was planned, and issued unless it is empty.
 
     Attributes
     ----------
     number
-        From 1.
+        From 1; 0 if no label is worth asking, so that nothing was issued.
     pairs
         New (worker, task), sorted.
     method, reason
@@ -164,34 +168,6 @@ class TaskStatus:
     def stops(self) -> bool:
         """Whether the task needs no further label, or can have none."""
         return self.verdict not in (WORTH, WAITING)
-
-
-def _check_number(
-    one: Worker | Task, field: str, *, whole: bool = False, or_none: bool = True
-) -> None:
-    """Check a number >= 0."""
-    value = getattr(one, field)
-    if not (or_none and value is None):
-        name = f"{field} of {type(one).__name__.lower()} {one.name!r}"
-        check_number(name, value, whole=whole, least=0)
-
-
-def check_text(name: str, value: object, *, or_none: bool = False) -> None:
-    """Check a text that every store accepts."""
-    check_type(name, value, str, or_none=or_none)
-    if isinstance(value, str) and (flaw := flaw_of(value)):
-        raise ValueError(f"{name} must be text, found {flaw} in {quoted(value)}")
-
-
-def check_name(name: str, value: object) -> None:
-    """Check a name (`crowd_tvcs.answers.values`) that every store accepts."""
-    check_text(name, value)
-    if value == "":
-        raise ValueError(f"{name} must not be empty")
-    if isinstance(value, str) and len(value.encode()) > MAX_NAME_BYTES:
-        raise ValueError(f"{name} must have at most {MAX_NAME_BYTES} bytes, found {quoted(value)}")
-    if isinstance(value, str) and (fault := find_name_fault(value)):
-        raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
 
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:

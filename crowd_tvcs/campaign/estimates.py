@@ -12,6 +12,7 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.store import kinds, schema
+from crowd_tvcs.campaign.store.bulk import update_rows
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import of_pairs
 from crowd_tvcs.campaign.store.rows import Settings
@@ -81,7 +82,7 @@ def estimate_newcomer(connection: Connection, settings: Settings, name: str) -> 
     answers, known = gold_of(connection, settings, names)
     found = estimate_quality(answers, known, prior=PRIOR, model="independent")
     value = float(found.mean[found.workers.index(name)])
-    connection.execute(_SET_SKILL, [{"called": name, "value": value, "matrix": None}])
+    update_rows(connection, worker, "name", [{"name": name, "quality": value, "habits": None}])
     note_best(connection, settings)
 
 
@@ -98,7 +99,7 @@ def estimated(connection: Connection, settings: Settings) -> Estimates:
     if found.dependence is not None and found.dependence.blend > 0.0 and found.habits is not None:
         habits = [json.dumps(rows) for rows in found.habits.tolist()]
     of = dict(zip(found.workers, habits, strict=True))
-    rows = [{"called": n, "value": qualities[n], "matrix": of[n]} for n in sorted(names)]
+    rows = [{"name": n, "quality": qualities[n], "habits": of[n]} for n in sorted(names)]
     if found.dependence is None:
         return Estimates(rows, {})
     threshold = None
@@ -155,8 +156,7 @@ def mark(connection: Connection, start: int | None) -> None:
 
 def write_estimates(connection: Connection, settings: Settings, found: Estimates) -> None:
     """Store the estimates; posteriors of the tasks must be updated afterwards."""
-    if found.of_workers:
-        connection.execute(_SET_SKILL, found.of_workers)
+    update_rows(connection, worker, "name", found.of_workers)
     if found.of_campaign:
         connection.execute(update(schema.campaign).values(found.of_campaign))
     note_best(connection, settings)
@@ -203,11 +203,6 @@ def _text(model: Dependence) -> str:
     return json.dumps(model.as_json())
 
 
-_SET_SKILL = (
-    update(worker)
-    .where(worker.c.name == bindparam("called"))
-    .values(quality=bindparam("value"), habits=bindparam("matrix"))
-)
 _LABELS = (
     of_pairs(task.c.name, worker.c.name, pair.c.label)
     .where(pair.c.state == ANSWERED, pair.c.place <= bindparam("size"))

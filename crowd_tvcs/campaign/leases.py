@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
@@ -20,11 +20,12 @@ from crowd_tvcs.campaign.tasks import (
     counted,
     is_needed,
     is_reserved,
-    settle,
     settle_each,
     settled,
 )
 from tvcs_core.files.display import plural
+
+Row = TypeVar("Row")
 
 ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
 
@@ -109,7 +110,8 @@ def submit(
     """
     name, task_name, label = answer
     kind = kind_of(settings)
-    who, row, pairs = the_worker(found[0], name), the_task(found[1], task_name), found[2]
+    who, row = the_one("worker", found[0], name), the_one("task", found[1], task_name)
+    pairs = found[2]
     code = read_label(kind, label, task_name, name)
     label = kind.show(code, task_name)
     slot = next((p for p in pairs if p.worker_id == who.id), None)
@@ -180,8 +182,8 @@ def judge(
 def take_again(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> None:
     """Return its slot to a pair whose slot had lapsed."""
     later(connection, queries.RENEW.with_(of_task=row.id, who=who.id, until=0.0))
-    missing = settle(connection, settings, row)
-    later(connection, queries.ONE_SLOT_MORE.with_(who=who.id))
+    missing = settle_each(connection, settings, [row.id])
+    later(connection, queries.MORE_SLOTS.with_(who=who.id, more=1))
     count(connection, slots=1, committed=who.cost, missing=missing)
 
 
@@ -195,31 +197,17 @@ def write_answers(connection: Connection, settings: Settings, answers: Sequence[
     count(connection, answers=len(answers))
 
 
-def release(connection: Connection, settings: Settings, number: int) -> int:
-    """Release the unanswered pairs of a round; return their number."""
-    lapsed = queries.RELEASE(connection, number=number)
-    free(connection, settings, lapsed)
-    return len(lapsed)
-
-
-def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
-    """Return the worker that was found."""
+def the_one(kind: str, found: Sequence[Row], name: str) -> Row:
+    """Return the worker or the task that was found."""
     if not found:
-        raise unknown("worker", name)
-    return found[0]
-
-
-def the_task(found: Sequence[TaskRow], name: str) -> TaskRow:
-    """Return the task that was found."""
-    if not found:
-        raise unknown("task", name)
+        raise unknown(kind, name)
     return found[0]
 
 
 def ordinary_task(connection: Connection, name: str) -> TaskRow:
     """Return a task of the operator by its name; the gold that `next` mixes in is none."""
     found = queries.TASK_CALLED(connection, called=name)
-    return the_task([row for row in found if row.closed != GOLD], name)
+    return the_one("task", [row for row in found if row.closed != GOLD], name)
 
 
 def refuse_unknown(kind: str, names: Iterable[str], known: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
-from crowd_tvcs.campaign.leases import free, no_room, the_worker
+from crowd_tvcs.campaign.leases import free, no_room, the_one
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
@@ -94,13 +94,15 @@ def offer(
         free(connection, settings, lapsed)
         again = before_offer(name, now, bool(settings.per_pair))[1:]
         (settings,), workers, best = run_together(connection, queries.SETTINGS.with_(), *again)
-    who = the_worker(workers, name)
+    who = the_one("worker", workers, name)
     expires = now + settings.lease_seconds
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
         return NextTask(who.lease_name, RENEWED, max(expires, who.lease_until or 0.0))
-    if reason := _is_held_up(settings, who):
-        return NextTask(None, reason)
+    if settings.paused:
+        return NextTask(None, "the campaign is paused")
+    if who.blocked:
+        return NextTask(None, "the operator gives this worker no more tasks")
     if settings.rounds and settings.answer_kind == Preference.name:
         for planned in queries.ISSUED_TO(connection, called=name):
             given = {"of_task": planned.id, "who": who.id, "until": expires, "now": now}
@@ -136,13 +138,6 @@ def why(uncertainty: float, confidence: float) -> str:
     return f"uncertainty {uncertainty:.4f}, confidence {confidence:.4f}"
 
 
-def _is_held_up(settings: Settings, who: WorkerRow) -> str:
-    """Whether the operator lets this worker have no task now, and why; or ''."""
-    if settings.paused:
-        return "the campaign is paused"
-    return "the operator gives this worker no more tasks" if who.blocked else ""
-
-
 def _below_gate(settings: Settings, who: WorkerRow) -> str:
     if settings.per_pair:
         return ""
@@ -163,21 +158,15 @@ def _best_task(
     it is another. If labels must add something, tasks to which no remaining worker adds that are
     set aside, until a worker has room again or the task changes.
     """
+    per_pair = bool(settings.per_pair)
     if is_reserved(settings):
-        needy = _search(connection, settings, who, only_needy=True)
+        needy = queries.SEARCHES[per_pair, True].first(connection, called=who.name)
         if needy is not None or is_needed(connection, settings):
             return needy
     while found is not None and not _is_worth(connection, settings, found):
         later(connection, queries.SET_ASIDE.with_(of_task=found.id))
-        found = _search(connection, settings, who, only_needy=False)
+        found = queries.SEARCHES[per_pair, False].first(connection, called=who.name)
     return found
-
-
-def _search(
-    connection: Connection, settings: Settings, who: WorkerRow, *, only_needy: bool
-) -> TaskRow | None:
-    search = queries.SEARCHES[bool(settings.per_pair), only_needy]
-    return search.first(connection, called=who.name)
 
 
 def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
@@ -235,6 +224,6 @@ def _take(
             uncertainty=uncertainty,
             **openness(settings, chosen, slots, chosen.confidence),
         ),
-        queries.ONE_SLOT_MORE.with_(who=who.id),
+        queries.MORE_SLOTS.with_(who=who.id, more=1),
         counted(slots=1, committed=who.cost, missing=missing_more(chosen, slots)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,24 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.answer_kinds.kind import Preference
 from crowd_tvcs.campaign.answer_kinds.pair_plan import propose_pairs
-from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.entries import Round
 from crowd_tvcs.campaign.planning.large import propose_in_factors
 from crowd_tvcs.campaign.planning.proposal import (
-    Proposal,
     RoundRequest,
+    beliefs_of,
     labels_left,
     reason_of,
     rng_of,
     worth_their_price,
 )
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.state import Integers, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.bulk import insert_rows
 from crowd_tvcs.campaign.store.rows import Settings
-from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
+from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned
+from crowd_tvcs.campaign.store.statements import later
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assigned import Assigned
@@ -85,7 +90,8 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
         cost=state.costs,
         money=money,
         group=[w.team for w in state.workers],
-        **_beliefs(state),
+        **beliefs_of(state),
+        **_errors_of(state),
     )
 
 
@@ -97,22 +103,18 @@ def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
     return n_able
 
 
-def _beliefs(state: State) -> dict[str, Any]:
-    """Return the priors of a plan: the posteriors of the tasks.
+def _errors_of(state: State) -> dict[str, Any]:
+    """Return the common error of new labels, if gold measured it, as in `assign --dependence`.
 
-    If gold measured the dependence of errors, new labels have the common error of plans, as in
-    `assign --dependence`; without gold they count as independent, as there.
+    Without gold new labels count as independent, as there.
     """
     model = state.model
-    joint: dict[str, Any] = {}
-    if model is not None and model.source != NO_GOLD.source:
-        joint = {"common_error": model.plan_error, "error_shares": json.loads(state.settings.prior)}
-    if len(state.classes) > 2:
-        return {"n_classes": len(state.classes), "class_prior": state.posterior, **joint}
-    return {"prior": state.posterior[:, 1], **joint}
+    if model is None or model.source == NO_GOLD.source:
+        return {}
+    return {"common_error": model.plan_error, "error_shares": json.loads(state.settings.prior)}
 
 
-def propose(state: State, asked: RoundRequest) -> Proposal:
+def propose(state: State, asked: RoundRequest) -> Round:
     """Choose the pairs of a round; the same state gives the same pairs.
 
     Without a method it is `usual_method`. `assign` refuses one that does not honour the money and
@@ -133,8 +135,9 @@ def propose(state: State, asked: RoundRequest) -> Proposal:
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, Assigned.of_support(chosen | state.pending), found.method, found.reason)
-    return Proposal(
-        np.argwhere(chosen),
+    return Round(
+        0,
+        state.named(np.argwhere(chosen)),
         found.method,
         reason_of(found, kept.expected_accuracy, left_out),
         kept.expected_accuracy,
@@ -176,26 +179,21 @@ def usual_method(plan: Plan, *, quick: bool = False) -> str:
     return next(name for name in methods_for(plan) if METHODS[name].is_quick or not quick)
 
 
-def issue(connection: Connection, state: State, settings: Settings, found: Proposal) -> int:
-    """Write a round down: every new pair gets a slot; the number of the round."""
+def issue(connection: Connection, state: State, settings: Settings, found: Round) -> Round:
+    """Write a round down, in which every new pair gets a slot; return it with its number."""
     number = settings.rounds + 1
-    chosen = [(state.tasks[j].id, state.workers[i].id) for i, j in found.pairs.tolist()]
-    cost = 0
-    if chosen:
-        lapsed = {(j, i) for j, i in connection.execute(_LAPSED)}
-        again = [{"of_task": j, "who": i, "number": number} for j, i in chosen if (j, i) in lapsed]
-        first = [
-            {"task_id": j, "worker_id": i, "state": ISSUED, "round": number}
-            for j, i in chosen
-            if (j, i) not in lapsed
-        ]
-        if again:
-            connection.execute(_ISSUE_AGAIN, again)
-        if first:
-            connection.execute(insert(pair), first)
-        by_worker = Counter(i for _, i in chosen)
-        connection.execute(_MORE_SLOTS, [{"who": i, "more": by_worker[i]} for i in by_worker])
-        cost = sum(w.cost * by_worker[w.id] for w in state.workers)
+    workers, tasks = ({row.name: row for row in rows} for rows in (state.workers, state.tasks))
+    chosen = [(tasks[task].id, workers[who].id) for who, task in found.pairs]
+    lapsed = set(map(tuple, connection.execute(_LAPSED)))
+    again = [{"of_task": j, "who": i, "number": number} for j, i in chosen if (j, i) in lapsed]
+    if again:
+        connection.execute(_ISSUE_AGAIN, again)
+    new = {"state": ISSUED, "round": number}
+    first = [new | {"task_id": j, "worker_id": i} for j, i in chosen if (j, i) not in lapsed]
+    insert_rows(connection, pair, first)
+    by_worker = Counter(i for _, i in chosen)
+    later(connection, *(queries.MORE_SLOTS.with_(who=i, more=n) for i, n in by_worker.items()))
+    cost = sum(w.cost * by_worker[w.id] for w in state.workers)
     missing = settle_each(connection, settings, [j for j, _ in chosen])
     connection.execute(
         insert(planned).values(
@@ -209,7 +207,7 @@ def issue(connection: Connection, state: State, settings: Settings, found: Propo
         )
     )
     count(connection, slots=len(chosen), committed=cost, missing=missing, rounds=1)
-    return int(number)
+    return replace(found, number=number)
 
 
 def _prices(state: State) -> NDArray[np.int64]:
@@ -222,9 +220,4 @@ _ISSUE_AGAIN = (
     update(pair)
     .where(pair.c.task_id == bindparam("of_task"), pair.c.worker_id == bindparam("who"))
     .values(state=ISSUED, round=bindparam("number"), expires=None)
-)
-_MORE_SLOTS = (
-    update(worker)
-    .where(worker.c.id == bindparam("who"))
-    .values(slots=worker.c.slots + bindparam("more"))
 )

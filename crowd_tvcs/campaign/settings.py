@@ -1,14 +1,59 @@
-"""Checks of the settings of a campaign."""
+"""Checks of the settings of a campaign, and of names, caps and times."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from crowd_tvcs.campaign.entries import check_text
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.rows import Settings
-from tvcs_core.arguments import array_of, check_number, names_of
+from tvcs_core.arguments import array_of, check_number, check_type, names_of
+from tvcs_core.files.display import flaw_of, quoted
+
+MILLION = 1_000_000  # units of money are stored as whole millionths
+MAX_NAME_BYTES = 1300
+"""Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
+RANGES = {
+    "money": (0.0, 1e12),
+    "min_quality": (0.0, 1.0),
+    "target": (0.0, 1.0),
+    "min_gain": (0.0, 1.0),
+    "lease_seconds": (0.001, 1e9),
+}
+COUNTS = ("budget", "max_workers_per_task", "max_tasks_per_worker")
+NEVER_NONE = ("min_quality", "target", "lease_seconds")
+
+
+def check_text(name: str, value: object, *, or_none: bool = False) -> None:
+    """Check a text that every store accepts."""
+    check_type(name, value, str, or_none=or_none)
+    if isinstance(value, str) and (flaw := flaw_of(value)):
+        raise ValueError(f"{name} must be text, found {flaw} in {quoted(value)}")
+
+
+def check_name(name: str, value: object) -> None:
+    """Check a name (`crowd_tvcs.answers.values`) that every store accepts."""
+    check_text(name, value)
+    if value == "":
+        raise ValueError(f"{name} must not be empty")
+    if isinstance(value, str) and len(value.encode()) > MAX_NAME_BYTES:
+        raise ValueError(f"{name} must have at most {MAX_NAME_BYTES} bytes, found {quoted(value)}")
+    if isinstance(value, str) and (fault := find_name_fault(value)):
+        raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
+
+
+def limits_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the limits among some settings; return them as the store keeps them."""
+    limits: dict[str, Any] = {name: count_of(name, given[name]) for name in COUNTS if name in given}
+    for name, (low, high) in RANGES.items():
+        if name in given:
+            is_none = given[name] is None and name not in NEVER_NONE
+            limits[name] = None if is_none else check_range(name, given[name], low, high)
+    if limits.get("money") is not None:
+        limits["money"] = round(limits["money"] * MILLION)
+    return limits
 
 
 def classes_of(classes: Sequence[str]) -> list[str]:

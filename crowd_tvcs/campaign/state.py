@@ -18,7 +18,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods, dependent_posterior
 from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
-from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED, SKIPPED
@@ -27,6 +27,7 @@ from crowd_tvcs.campaign.tasks import has_label, is_done, one_hot, prior_of, pri
 from crowd_tvcs.factors import tables
 from crowd_tvcs.skills.dependence import Dependence
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -137,10 +138,15 @@ class State:
             self, tasks=self.tasks[at], factors=factors, pairs=pairs, given=[], swapped=[], times=[]
         )
 
-    def count(self, *states: int, by: str = "task") -> Integers:
-        """Count the pairs in some states, of every task or ``by="worker"``."""
-        number = getattr(self.pairs, by)[np.isin(self.pairs.state, states)]
-        return np.bincount(number, minlength=len(getattr(self, f"{by}s")))
+    def named(self, pairs: Integers) -> list[tuple[str, str]]:
+        """Return the names of pairs of a worker and a task, given by their numbers."""
+        workers, tasks = self.factors.table.workers, self.factors.tasks
+        return [(workers[i], tasks[j]) for i, j in pairs.tolist()]
+
+    def count(self, *states: int) -> Integers:
+        """Count the pairs of every task in some states."""
+        number = self.pairs.task[np.isin(self.pairs.state, states)]
+        return np.bincount(number, minlength=len(self.tasks))
 
     @cached_property
     def quality(self) -> Quality:
@@ -149,9 +155,9 @@ class State:
         allowed = None if table.allowed is None else table.allowed[:, kind]
         return Quality(table.values[:, kind], table.workers, self.factors.tasks, allowed)
 
-    def lets_in(self, quality: Quality) -> NDArray[np.bool_]:
+    def lets_in(self, quality: Quality) -> Bools:
         """Mark the pairs of a table above the minimum quality; unknown pairs are not."""
-        within: NDArray[np.bool_] = quality.values >= self.settings.min_quality
+        within: Bools = quality.values >= self.settings.min_quality
         return within if quality.allowed is None else within & quality.allowed
 
     @cached_property
@@ -162,23 +168,23 @@ class State:
         return out
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def answered(self) -> Bools:
         """Pairs that are answered, of shape (workers, tasks)."""
         return self.slots == ANSWERED
 
     @property
-    def pending(self) -> NDArray[np.bool_]:
+    def pending(self) -> Bools:
         """Pairs that are given out and not answered, likewise."""
         return (self.slots == ISSUED) | (self.slots == LEASED)
 
     @property
-    def out_of_reach(self) -> NDArray[np.bool_]:
+    def out_of_reach(self) -> Bools:
         """Pairs that are not to be given out: skipped, or of a worker whom the operator blocked."""
-        skipped: NDArray[np.bool_] = self.slots == SKIPPED
+        skipped: Bools = self.slots == SKIPPED
         return skipped | self.blocked[:, None]
 
     @property
-    def blocked(self) -> NDArray[np.bool_]:
+    def blocked(self) -> Bools:
         """Whom the operator has blocked, of all workers."""
         return np.array([bool(w.blocked) for w in self.workers], dtype=bool)
 
@@ -192,7 +198,7 @@ class State:
         return list(found.values())
 
     @property
-    def team_mates(self) -> NDArray[np.bool_]:
+    def team_mates(self) -> Bools:
         """Pairs whose task a worker of the same group has already."""
         taken = self.slots > LAPSED
         out = np.zeros_like(taken)
@@ -201,7 +207,7 @@ class State:
         return out & ~taken
 
     @property
-    def closed(self) -> NDArray[np.bool_]:
+    def closed(self) -> Bools:
         """Tasks that need no more labels: closed by the operator, or as sure as was wanted."""
         done = [is_done(self.settings, t.confidence) and not t.needy for t in self.tasks]
         return np.array([bool(t.closed or d) for t, d in zip(self.tasks, done, strict=True)])
@@ -304,7 +310,7 @@ class State:
         return accuracy
 
     @property
-    def is_labelled(self) -> NDArray[np.bool_]:
+    def is_labelled(self) -> Bools:
         """Which tasks have a label, see `tasks.has_label`."""
         labelled = [has_label(t.answers, t.prior, t.settled) for t in self.tasks]
         return np.array(labelled, dtype=bool)

@@ -12,9 +12,11 @@ from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
 from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
-from crowd_tvcs.campaign.entries import MILLION, WAITING, WORTH, TaskStatus
+from crowd_tvcs.campaign.entries import WAITING, WORTH, TaskStatus
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.state import State
+from crowd_tvcs.campaign.store.rows import TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.stored_model import interval_around
 from crowd_tvcs.routing.routing import is_worth_buying
@@ -48,39 +50,19 @@ def task_statuses(
     votes
         Those of `vote_by_kind`, if they are known already.
     """
-    has_classes, voted = state.kind.has_classes, votes or vote_by_kind(state)
-    if has_classes:
+    voted = votes or vote_by_kind(state)
+    if state.kind.has_classes:
         gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
     else:
-        for name, asked in (("min_gain", min_gain), ("value", value), ("target", target)):
-            if asked is not None:
-                raise ValueError(
-                    f"{name} is for classes and scales: {state.kind.name} answers are judged by "
-                    "their number, up to the caps; leave it out"
-                )
+        _refuse_of_classes(state, min_gain=min_gain, value=value, target=target)
         gain, is_worth = np.zeros(len(state.tasks)), np.ones(len(state.tasks), dtype=bool)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
-    labels = _labels_of(state) if voted is None else voted.of_task
+    labels = labels_of(state) if voted is None else voted.of_task
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
-        if row.settled is not None:
-            verdict = "settled"
-        elif row.closed:
-            verdict = "closed"
-        elif is_sure[j]:
-            verdict = "confident"
-        elif out[j]:
-            verdict = WAITING
-        elif row.slots >= row.max_workers:
-            verdict = "full"
-        elif not somebody[j]:
-            verdict = "nobody left"
-        elif row.needy:
-            verdict = WORTH
-        else:
-            verdict = WORTH if is_worth[j] else "not worth it"
+        verdict = _verdict(row, is_sure[j], bool(out[j]), bool(somebody[j]), bool(is_worth[j]))
         label, sure = labels.get(row.name, (None, None))
         rows.append(
             TaskStatus(row.name, label, sure, int(done[j]), int(out[j]), float(gain[j]), verdict)
@@ -88,7 +70,34 @@ def task_statuses(
     return rows
 
 
-def _labels_of(state: State) -> dict[str, tuple[str, float | None]]:
+def _refuse_of_classes(state: State, **asked: float | None) -> None:
+    """Refuse what is asked of answers without a confidence."""
+    for name, value in asked.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for classes and scales: {state.kind.name} answers are judged by "
+                "their number, up to the caps; leave it out"
+            )
+
+
+def _verdict(row: TaskRow, is_sure: bool, waits: bool, somebody: bool, is_worth: bool) -> str:
+    """Return the first reason that holds for a task."""
+    if row.settled is not None:
+        return "settled"
+    if row.closed:
+        return "closed"
+    if is_sure:
+        return "confident"
+    if waits:
+        return WAITING
+    if row.slots >= row.max_workers:
+        return "full"
+    if not somebody:
+        return "nobody left"
+    return WORTH if row.needy or is_worth else "not worth it"
+
+
+def labels_of(state: State) -> dict[str, tuple[str, float | None]]:
     """Return label and confidence of each task that has a label."""
     chances, names = state.posterior, state.classes
     best = chances.argmax(axis=1)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection
 
 from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
 from crowd_tvcs.belief.dependent import WeightedAnswer, dependent_posterior_of_task
@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.store.queries import (
     TASKS,
 )
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED, task
+from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
@@ -192,13 +192,8 @@ def is_needed(connection: Connection, settings: Settings) -> bool:
     return (settings.left or 0) <= sum(min(one.short, one.able) for one in short)
 
 
-def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:
-    """Store the new state of a task; see `missing_more`."""
-    return _settle(connection, settings, row, PAIRS(connection, of_task=row.id))
-
-
 def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]) -> int:
-    """Settle tasks by their ids, in order; the change of the slots that are missing."""
+    """Store the new state of tasks, by their ids in order; see `missing_more`."""
     ids, missing = sorted(set(tasks)), 0
     for start in range(0, len(ids), CHUNK_TASKS):
         these = ids[start : start + CHUNK_TASKS]
@@ -234,13 +229,4 @@ def settle_all(connection: Connection) -> None:
     """Settle every task, after something that concerns all of them."""
     settings = SETTINGS.only(connection)
     for row in TASKS(connection):
-        settle(connection, settings, row)
-
-
-def set_closed(connection: Connection, names: Sequence[str], closed: int) -> None:
-    """Close tasks, or open them again."""
-    if names:
-        rows = [{"called": name} for name in names]
-        change = update(task).where(task.c.name == bindparam("called"))
-        connection.execute(change.values(closed=closed), rows)
-        settle_all(connection)
+        _settle(connection, settings, row, PAIRS(connection, of_task=row.id))

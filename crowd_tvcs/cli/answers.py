@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from crowd_tvcs.answers.values import parse_money, parse_share
+from crowd_tvcs.answers.values import of_no_currency, parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
 
+Number = TypeVar("Number", bound=float)
+
 
 def money(text: object) -> float:
     """Read the amount of an option: ``0.05``, ``$0.05``."""
     return _parsed(parse_money, text)
+
+
+def unit_money(text: object) -> float:
+    """Read the amount of an option in the unit of the costs of a campaign, without a currency."""
+    amount = _parsed(parse_money, text)
+    if amount.currency:
+        raise typer.BadParameter(of_no_currency(str(text), amount.currency))
+    return amount
 
 
 def share(text: object) -> float:
@@ -35,7 +46,7 @@ def share_option(about: str) -> Any:
     return typer.Option(parser=share, metavar="P", help=about)
 
 
-def _parsed(parse: Callable[[str], float], text: object) -> float:
+def _parsed(parse: Callable[[str], Number], text: object) -> Number:
     try:
         return parse(str(text))  # typer gives defaults too
     except ValueError as error:
@@ -81,7 +92,58 @@ class Cleaning:
     leave_out_missing: LeaveOut = False
 
 
-REFUSE = Cleaning()
+@dataclass(frozen=True, kw_only=True)
+class RecordedAnswers:
+    """A table of recorded answers, and how it is read."""
+
+    answers: AnswersFile
+    classes: Classes = None
+    cleaning: Cleaning
+
+    def read(self) -> Answers:
+        """Read answers without gold, and print how they were interpreted."""
+        from crowd_tvcs.answers.answers import read_answers
+
+        _refuse_store(self.answers)
+        table = read_answers(self.answers, class_names(self.classes), **vars(self.cleaning))
+        print_message(f"{self.answers}: {table.layout}")
+        return table
+
+    def read_with(
+        self, gold: Path, *, times: bool = False, besides: Sequence[str] = ()
+    ) -> tuple[Answers, Gold]:
+        """Read answers and gold with shared classes, and print how they were interpreted."""
+        from crowd_tvcs.answers.answers import read_answers, read_gold
+        from crowd_tvcs.answers.class_prevalence import warn_single_class
+        from crowd_tvcs.answers.label_typos import review_labels
+        from crowd_tvcs.skills.voting.random_gold import sample_doubt
+
+        _refuse_store(self.answers)
+        names, cleaning = class_names(self.classes), self.cleaning
+        known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
+        table = read_answers(
+            self.answers, names, also=known.classes, times=times, besides=besides, **vars(cleaning)
+        )
+        print_message(f"{self.answers}: {table.layout}")
+        print_message(f"{gold}: {known.layout}")
+        absent = sorted(known.labels.keys() - set(table.tasks))
+        if 0 < len(absent) < len(known):
+            print_message(
+                f"of {plural(len(known), 'gold task')} {plural(len(absent), 'has', 'have')} "
+                f"no answer: {joined(absent, quoted)}"
+            )
+        warnings = [] if names else list(review_labels(gold, known, table.used_classes))
+        warnings += warn_single_class(known.labels, table.classes)
+        if doubt := sample_doubt(table, known.codes(table.tasks, table.classes)):
+            warnings.append(
+                f"warning: {doubt}; so what gold shows does not hold for them. Draw gold at random "
+                "among all tasks"
+            )
+        for line in warnings:
+            print_message(line)
+        return table, known
+
+
 PerClass = Annotated[
     bool, typer.Option("--per-class", help="Estimate a confusion matrix for every worker.")
 ]
@@ -104,64 +166,13 @@ ErrorModel = Annotated[
 GOLD = "Known labels: columns task (item), label (truth)."
 
 
-def read_with_gold(
-    answers: Path,
-    gold: Path,
-    classes: str | None,
-    cleaning: Cleaning = REFUSE,
-    *,
-    times: bool = False,
-    besides: Sequence[str] = (),
-) -> tuple[Answers, Gold]:
-    """Read answers and gold with shared classes, and print how they were interpreted."""
-    from crowd_tvcs.answers.answers import read_answers, read_gold
-    from crowd_tvcs.answers.class_prevalence import warn_single_class
-    from crowd_tvcs.answers.label_typos import review_labels
-    from crowd_tvcs.skills.voting.random_gold import sample_doubt
-
-    names = class_names(classes)
-    known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
-    table = read_answers(
-        answers, names, also=known.classes, times=times, besides=besides, **vars(cleaning)
-    )
-    print_message(f"{answers}: {table.layout}")
-    print_message(f"{gold}: {known.layout}")
-    absent = sorted(known.labels.keys() - set(table.tasks))
-    if 0 < len(absent) < len(known):
-        print_message(
-            f"of {plural(len(known), 'gold task')} "
-            f"{plural(len(absent), 'has no answer', 'have no answer')}: {joined(absent, quoted)}"
-        )
-    if names is None:
-        for line in review_labels(gold, known, table.used_classes):
-            print_message(line)
-    for line in warn_single_class(known.labels, table.classes):
-        print_message(line)
-    if doubt := sample_doubt(table, known.codes(table.tasks, table.classes)):
-        print_message(
-            f"warning: {doubt}; so what gold shows does not hold for them. Draw gold at random "
-            "among all tasks"
-        )
-    return table, known
-
-
-def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) -> Answers:
-    """Read answers without gold, and print how they were interpreted."""
-    from crowd_tvcs.answers.answers import read_answers
-
-    names = class_names(classes)
-    table = read_answers(answers, names, **vars(cleaning))
-    print_message(f"{answers}: {table.layout}")
-    return table
-
-
-def read_recorded(
-    answers: Path, gold: Path | None, classes: str | None, cleaning: Cleaning
-) -> tuple[Answers, Gold | None]:
-    """Read answers, with gold if there is any."""
-    if gold is None:
-        return read_alone(answers, classes, cleaning), None
-    return read_with_gold(answers, gold, classes, cleaning)
+def _refuse_store(path: Path) -> None:
+    """Refuse a database, such as the store of a campaign."""
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(6) == b"SQLite":
+                remedy = "crowd-tvcs campaign export-answers writes the answers of a campaign"
+                raise DataError(f"must be a table, found an SQLite database; {remedy}", path=path)
 
 
 def class_names(given: str | None) -> list[str] | None:

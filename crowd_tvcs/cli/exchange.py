@@ -104,15 +104,13 @@ class ImportOptions:
 @with_options
 def export(given: ExportOptions) -> None:
     """Write an assignment as a file that an annotation tool reads, and run.json."""
-    from crowd_tvcs.exchange import FORMATS, read_assignment, read_tasks
     from crowd_tvcs.exchange import export as export_pairs
+    from crowd_tvcs.exchange import format_of, read_assignment, read_tasks
 
     plan, tasks, tool, out = given.plan, given.tasks, given.format, given.out
     pairs = read_assignment(plan)
     listed = None if tasks is None else read_tasks(tasks)
-    if tool not in FORMATS:
-        raise ValueError(f"--format must be one of {TOOLS}, found {tool!r}")
-    chosen = FORMATS[tool]
+    chosen = format_of(tool)
     inputs = [plan / "assignment.csv" if plan.is_dir() else plan, tasks]
     with results("crowd-tvcs export", given, inputs=inputs) as written:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
@@ -136,13 +134,12 @@ def import_answers(given: ImportOptions) -> None:
     pair once. Skipped, rejected and empty answers are left out and counted. With --ground-truth
     there is gold.csv (task, label), with --skip-bad skipped.csv (file, line, reason).
     """
-    from crowd_tvcs.answers.label_typos import warn_of_names
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
 
-    files, accounts, out = given.files, given.accounts, given.out
+    accounts = given.accounts
     found = import_files(
-        files,
+        given.files,
         given.format,
         question=given.question,
         task_field=given.task_field,
@@ -155,11 +152,7 @@ def import_answers(given: ImportOptions) -> None:
         classes=class_names(given.classes),
         **vars(given.cleaning),
     )
-    with results(
-        "crowd-tvcs import",
-        given,
-        left_out=found.left_out,
-    ) as written:
+    with results("crowd-tvcs import", given, left_out=found.left_out) as written:
         written.table("answers.csv", *_table(found))
         if given.ground_truth:
             written.table("gold.csv", ["task", "label"], found.gold)
@@ -168,6 +161,14 @@ def import_answers(given: ImportOptions) -> None:
                 [Path(one.path or "").name, one.line, one.message] for one in found.skipped
             ]
             written.table("skipped.csv", ["file", "line", "reason"], rows)
+    _print_imported(found, given)
+
+
+def _print_imported(found: Collected, given: ImportOptions) -> None:
+    """Print the number of answers, and what a person should know of them."""
+    from crowd_tvcs.answers.label_typos import warn_of_names
+
+    out = given.out
     tasks, workers, labels = (Counter(row[k] for row in found.rows) for k in range(3))
     print_message(
         f"{plural(len(found.rows), 'answer')} of {plural(len(workers), 'worker')} to "

@@ -54,10 +54,12 @@ class Caps:
     """Caps for every task and every worker that has none of its own."""
 
     max_workers_per_task: Annotated[
-        int | None, number_option("Maximum number of answers to a task. Default: no cap.")
+        int | None,
+        number_option("Maximum number of answers to a task without its own. Default: no cap."),
     ] = None
     max_tasks_per_worker: Annotated[
-        int | None, number_option("Maximum number of tasks of a worker. Default: no cap.")
+        int | None,
+        number_option("Maximum number of tasks of a worker without their own. Default: no cap."),
     ] = None
 
 

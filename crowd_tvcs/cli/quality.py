@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
-    Classes,
-    Cleaning,
     ErrorModel,
     PerClass,
+    RecordedAnswers,
     print_skill,
-    read_with_gold,
     share_option,
 )
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     Force,
     OutFolder,
+    Sets,
     file_option,
     number_option,
     recorded,
@@ -43,7 +41,6 @@ CONFUSION = ("worker", "label", "answer", "probability")
 class QualityOptions:
     """The options of ``crowd-tvcs quality``."""
 
-    answers: AnswersFile
     gold: Annotated[Path, file_option(GOLD)]
     out: OutFolder
     tasks: Annotated[
@@ -54,8 +51,7 @@ class QualityOptions:
         ),
     ] = None
     wide: Annotated[bool, Help("Write quality.csv wide, not worker, task, quality.")] = False
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     per_class: PerClass = False
     prior: Annotated[str, Help("Prior for worker accuracies: empirical-bayes or two-answers.")] = (
         "empirical-bayes"
@@ -77,6 +73,7 @@ class QualityOptions:
             "Also write gold_suggestions.csv: the N tasks whose true labels would be most "
             "informative about worker accuracy."
         ),
+        Sets("count"),
     ] = None
     force: Force = False
 
@@ -96,9 +93,7 @@ def quality(given: QualityOptions) -> None:
     from crowd_tvcs.answers.columns import read_task_names
     from crowd_tvcs.skills.skill import COLUMNS
 
-    if given.suggest_gold is not None and given.suggest_gold < 1:
-        raise ValueError(f"--suggest-gold must be >= 1, found {given.suggest_gold}")
-    table, known = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
+    table, known = given.answers.read_with(given.gold)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
     if given.tasks is not None:

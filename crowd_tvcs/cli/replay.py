@@ -10,13 +10,10 @@ import typer
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
     ClassChances,
-    Classes,
-    Cleaning,
     ErrorModel,
     PerClass,
-    read_with_gold,
+    RecordedAnswers,
     share_option,
 )
 from tvcs_core.arguments import Help
@@ -40,16 +37,14 @@ if TYPE_CHECKING:
 class ReplayOptions:
     """The options of ``crowd-tvcs replay``."""
 
-    answers: AnswersFile
-    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help=GOLD)]
     out: OutFolder
     labels: Annotated[str, Help("Numbers of labels per task that a policy may buy.", "N,N,...")] = (
         "1,2,3"
     )
     splits: Annotated[int, number_option("Number of splits into gold and scored tasks.")] = 10
     gold_share: Annotated[float, share_option("Share of the known tasks that are gold.")] = 0.2
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help=GOLD)]
     per_class: PerClass = False
     prior: ClassChances = None
     error_model: ErrorModel = "dependent"
@@ -74,7 +69,7 @@ def replay(given: ReplayOptions) -> None:
     from crowd_tvcs.routing.replay import replay as replay_answers
 
     wanted = integers("--labels", given.labels)
-    table, known = read_with_gold(given.answers, given.truth, given.classes, given.cleaning)
+    table, known = given.answers.read_with(given.truth)
     chances = class_prevalence.read_prior(given.prior, table.classes)
     if given.prior is None:
         _print_shares(table, known, given.gold_share)
@@ -110,7 +105,7 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
 
     strength = STRENGTH if given.prior is None else None
     kept = recorded(given) | {"truth": given.truth.name, "class_shares_strength": strength}
-    if given.classes is None:
+    if given.answers.classes is None:
         del kept["classes"]
     return kept
 

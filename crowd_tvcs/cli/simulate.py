@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 from crowd_tvcs.cli.answers import share_option
-from tvcs_core.arguments import Help
+from tvcs_core.arguments import Help, check_choice
 from tvcs_core.command.options import (
     WHERE_GIVEN,
     Force,
     OutFolder,
     Seed,
+    Sets,
     integers,
     number_option,
     with_options,
@@ -20,7 +22,6 @@ from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import plural
 
-NAME = "crowd-tvcs simulate"
 OF_MODELS = ("models", "shared_within", "shared_across", "difficulty_spread")
 
 
@@ -62,6 +63,7 @@ class SimulateOptions:
             "N,N,...",
         ),
         WHERE_GIVEN,
+        Sets("families"),
     ] = None
     shared_within: Annotated[
         float | None,
@@ -92,53 +94,37 @@ def simulate(given: SimulateOptions) -> None:
     With --family models, answers.csv also has the answers of models to all tasks, and workers.csv
     the family of each worker and the cost of an answer.
     """
-    from crowd_tvcs.simulation import simulate as simulate_crowd
-    from crowd_tvcs.simulation import write_crowd
+    from crowd_tvcs.simulation import FAMILIES
 
+    check_choice("family", given.family, [*FAMILIES, "models"])
+    asked = {name: getattr(given, name) for name in OF_MODELS}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    size: dict[str, Any] = {"n_gold": given.gold, "rng": given.seed}
     if given.family == "models":
-        _simulate_models(given)
-        return
-    for name in OF_MODELS:
-        if getattr(given, name) is not None:
+        from crowd_tvcs.models.simulation import simulate_models, write_models
+
+        if not (given.low is None and given.high is None):
+            raise ValueError("--low and --high are for iid and worker, not for models")
+        if models := asked.pop("models", None):
+            asked["families"] = integers("--models", models)
+        crowd = simulate_models(given.workers, given.tasks, **size, **asked)
+        who = (
+            f"{plural(len(crowd.family_of), 'model')}, {plural(given.workers, 'person', 'people')}"
+        )
+        write = partial(write_models, crowd)
+    else:
+        from crowd_tvcs.simulation import simulate as simulate_crowd
+        from crowd_tvcs.simulation import write_crowd
+
+        for name in asked:
             option = name.replace("_", "-")
             raise ValueError(f"--{option} is for --family models, not for {given.family}")
-    crowd = simulate_crowd(
-        given.workers,
-        given.tasks,
-        family=given.family,
-        low=given.low,
-        high=given.high,
-        n_gold=given.gold,
-        rng=given.seed,
-    )
-    with results(NAME, given, seed=given.seed) as out:
-        write_crowd(crowd, out.folder, full_answers=given.full_answers)
+        kind: dict[str, Any] = {"family": given.family, "low": given.low, "high": given.high}
+        write = partial(write_crowd, simulate_crowd(given.workers, given.tasks, **size, **kind))
+        who = plural(given.workers, "worker")
+    with results("crowd-tvcs simulate", given, seed=given.seed) as out:
+        write(out.folder, full_answers=given.full_answers)
     print_message(
-        f"{plural(given.workers, 'worker')}, {plural(given.tasks, 'task')} and "
-        f"{plural(given.gold, 'gold task')} written to "
+        f"{who}, {plural(given.tasks, 'task')} and {plural(given.gold, 'gold task')} written to "
         f"{given.out}"
-    )
-
-
-def _simulate_models(given: SimulateOptions) -> None:
-    from crowd_tvcs.models.simulation import simulate_models, write_models
-
-    if not (given.low is None and given.high is None):
-        raise ValueError("--low and --high are for iid and worker, not for models")
-    asked = {name: getattr(given, name) for name in OF_MODELS[1:]}
-    if given.models is not None:
-        asked["families"] = integers("--models", given.models)
-    crowd = simulate_models(
-        given.workers,
-        given.tasks,
-        n_gold=given.gold,
-        rng=given.seed,
-        **{name: value for name, value in asked.items() if value is not None},
-    )
-    with results(NAME, given, seed=given.seed) as out:
-        write_models(crowd, out.folder, full_answers=given.full_answers)
-    print_message(
-        f"{plural(len(crowd.family_of), 'model')}, "
-        f"{plural(given.workers, 'person', 'people')}, {plural(given.tasks, 'task')} and "
-        f"{plural(given.gold, 'gold task')} written to {given.out}"
     )

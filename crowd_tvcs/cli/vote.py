@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
     ClassChances,
-    Classes,
-    Cleaning,
     ErrorModel,
     PerClass,
+    RecordedAnswers,
+    class_names,
     print_dependence,
     print_skill,
-    read_recorded,
 )
-from crowd_tvcs.cli.recorded.scale import vote_by_scale
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import (
     NOT_RECORDED,
@@ -47,7 +44,6 @@ BYTES_OF_A_VOTE = 32  # a probability of 8 bytes, kept four times
 class VoteOptions:
     """The options of ``crowd-tvcs vote``."""
 
-    answers: AnswersFile
     out: OutFolder
     quality: Annotated[
         Path | None,
@@ -63,8 +59,7 @@ class VoteOptions:
         ),
     ] = None
     prior: ClassChances = None
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     per_class: PerClass = False
     error_model: ErrorModel = "dependent"
     scale: Annotated[
@@ -105,15 +100,20 @@ def vote(given: VoteOptions) -> None:
     show the order.
     """
     from crowd_tvcs.answers import class_prevalence
+    from tvcs_core.files.input_size import refuse_cells
 
-    if given.scale is not None:
+    if (steps := class_names(given.scale)) is not None:
         _refuse_beside_scale(given)
-        vote_by_scale(given, given.answers, given.gold, given.scale, given.cleaning, given.seed)
+        _vote_by_scale(given, steps)
         return
     if given.quality is not None and given.gold is not None:
         raise ValueError("give --quality or --gold, not both")
     used = given.used_method
-    table, labelled = _read(given)
+    table, labelled = _read(given.answers, given.gold)
+    refuse_cells(
+        given.answers.answers, len(table.tasks), len(table.classes), BYTES_OF_A_VOTE,
+        named=("tasks", "labels"), remedy="group texts or names into few classes",
+    )  # fmt: skip
     skill, shares, dependence = _skill(table, labelled, given)
     chances = class_prevalence.read_prior(given.prior, table.classes)
     votes, facts = _votes(table, labelled, (skill, dependence), given, chances)
@@ -134,13 +134,52 @@ def vote(given: VoteOptions) -> None:
 
 def _refuse_beside_scale(given: VoteOptions) -> None:
     """Refuse the options of votes on unordered classes."""
-    default = {field.name: field.default for field in fields(VoteOptions)}
+    default = {one.name: one.default for one in (*fields(given), *fields(given.answers))}
+    values = vars(given) | vars(given.answers)
     for name in ("quality", "method", "prior", "classes", "per_class", "error_model"):
-        if getattr(given, name) != default[name]:
+        if values[name] != default[name]:
             raise ValueError(
                 f"--scale has a model of its own: leave out --{name.replace('_', '-')}, or vote on "
                 "classes without an order, without --scale"
             )
+
+
+def _vote_by_scale(given: VoteOptions, steps: list[str]) -> None:
+    """Vote on the step of every task; write labels.csv, workers.csv and summary.json."""
+    from crowd_tvcs.answer_kinds import scale
+
+    classes = ",".join(scale.check_scale(steps))
+    table, known = _read(replace(given.answers, classes=classes), given.gold)
+    votes = scale.vote_on_scale(table, known, rng=given.seed)
+    sentences = [votes.order.describe(), scale.describe_claims(votes)]
+    with results(
+        "crowd-tvcs vote",
+        given,
+        {"gold": None if given.gold is None else given.gold.name, "scale": given.scale}
+        | recorded(given.answers.cleaning),
+        seed=given.seed,
+        layout=table.layout,
+    ) as out:
+        out.table("labels.csv", scale.LABEL_COLUMNS, votes.rows())
+        out.table("workers.csv", scale.WORKER_COLUMNS, votes.worker_rows())
+        is_measured = votes.is_measured
+        out.json(
+            "summary.json",
+            {
+                "tasks": len(votes.tasks),
+                "workers": len(votes.workers),
+                "scale": list(votes.scale),
+                "is_measured": is_measured,
+                "on_gold": votes.reached_on_gold(),
+                "calibration": votes.calibration._asdict() if is_measured else None,
+                "contrast": votes.contrast if is_measured else None,
+                "order": votes.order.as_json(),
+                "sentences": sentences,
+            },
+        )
+    for sentence in sentences:
+        print_message(sentence)
+    print_message(f"{plural(int((votes.label_of >= 0).sum()), 'label')}; written to {given.out}")
 
 
 def _votes(
@@ -212,15 +251,9 @@ def _unchecked(votes: Votes) -> str:
     )
 
 
-def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
-    from tvcs_core.files.input_size import refuse_cells
-
-    table, gold = read_recorded(given.answers, given.gold, given.classes, given.cleaning)
-    refuse_cells(
-        given.answers, len(table.tasks), len(table.classes), BYTES_OF_A_VOTE,
-        named=("tasks", "labels"), remedy="group texts or names into few classes",
-    )  # fmt: skip
-    return table, gold
+def _read(answers: RecordedAnswers, gold: Path | None) -> tuple[Answers, Gold | None]:
+    """Read answers, with gold if there is any."""
+    return (answers.read(), None) if gold is None else answers.read_with(gold)
 
 
 def _read_accuracies(path: Path, workers: Sequence[str]) -> Quality | list[float]:

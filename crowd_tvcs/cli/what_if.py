@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from crowd_tvcs.cli.options import AsJson, Caps, Crowd, Demands, Search
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import integers, with_options
+from tvcs_core.command.options import Sets, integers, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, print_message
 
@@ -17,7 +17,9 @@ class WhatIfOptions:
     """The options of ``crowd-tvcs what-if``."""
 
     crowd: Crowd
-    budgets: Annotated[str, Help("Maximum numbers of answers, such as 100,200,400.", "N,N,...")]
+    budgets: Annotated[
+        str, Help("Maximum numbers of answers, such as 100,200,400.", "N,N,..."), Sets("budget")
+    ]
     caps: Caps
     demands: Demands
     search: Search

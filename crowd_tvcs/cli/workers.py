@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
-    Classes,
-    Cleaning,
-    read_with_gold,
+    RecordedAnswers,
     share_option,
 )
 from tvcs_core.arguments import check_number
@@ -37,15 +34,13 @@ ORDER = ("stop", "train", "more gold", "keep")
 class WorkersOptions:
     """The options of ``crowd-tvcs workers``."""
 
-    answers: AnswersFile
     gold: Annotated[Path, file_option(GOLD)]
     out: OutFolder
     workers: Annotated[
         Path | None,
         file_option("Table of workers as for assign; its column cost gives the pay per hour."),
     ] = None
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     min_quality: Annotated[
         float | None,
         share_option(
@@ -75,9 +70,7 @@ def workers(given: WorkersOptions) -> None:
     from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS, review_workers
 
     check_number("--rows", given.rows, least=0)
-    table, known = read_with_gold(
-        given.answers, given.gold, given.classes, given.cleaning, times=True
-    )
+    table, known = given.answers.read_with(given.gold, times=True)
     found = review_workers(
         table,
         known,

@@ -92,7 +92,7 @@ def export(
     ValueError
         If the format is unknown or only read, or `tasks` lacks a task.
     """
-    chosen = _format(format)
+    chosen = format_of(format)
     if chosen.write is None:
         names = ", ".join(name for name, one in FORMATS.items() if one.write is not None)
         raise ValueError(f"format {format!r} is only read; write one of {names}")
@@ -157,7 +157,7 @@ def import_answers(
         Naming file, record or line, and field: of a truncated file or missing field, an unknown
         account, both places of a duplicate answer, and an impossible time.
     """
-    chosen = _format(format)
+    chosen = format_of(format)
     collector = Collector(
         accounts=accounts,
         duplicates=duplicates,
@@ -177,7 +177,15 @@ def import_answers(
             raise DataError("is given twice; give every file once", path=path)
         chosen.read(path, collector, fields)
     found = collector.collected()
-    if ground_truth and not found.gold:
+    _refuse_none(found, collector, question, files)
+    return found
+
+
+def _refuse_none(
+    found: Collected, collector: Collector, question: str | None, files: Sequence[Path]
+) -> None:
+    """Refuse files without an answer, or without the ground truth that is asked for."""
+    if collector.ground_truth and not found.gold:
         raise DataError(
             "no annotation is marked as ground truth, as Label Studio (a star, in the export "
             "JSON), Zooniverse (gold_standard) and Toloka (GOLDEN) do; mark some there, or leave "
@@ -193,10 +201,10 @@ def import_answers(
             f"there is no answer{asked}; left out: {why}; check --format and --question",
             path=", ".join(map(str, files)),
         )
-    return found
 
 
-def _format(name: str) -> Format:
+def format_of(name: str) -> Format:
+    """Return the format of this name, one of `FORMATS`."""
     if name not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, found {name!r}")
     return FORMATS[name]

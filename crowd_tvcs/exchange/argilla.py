@@ -8,10 +8,18 @@ from typing import Any
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import printed_list, read_sheet
-from crowd_tvcs.exchange.fields import SEVERAL, Field, FieldNames, SourceLocation, Stamp
+from crowd_tvcs.exchange.fields import (
+    Field,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    check_word,
+    choose_question,
+    only,
+)
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
 from tvcs_core.files.tables import read_text
@@ -72,19 +80,14 @@ def _read_response(
     collector: Collector,
 ) -> None:
     status = response.get("status", "submitted")
-    if status not in ("submitted", "draft", "discarded"):
-        raise location.error(
-            "status", f"must be submitted, draft or discarded: {quoted(status)}; {AGAIN}"
-        )
+    check_word(location, "status", status, ("submitted", "draft", "discarded"), AGAIN)
     if status != "submitted":
         collector.leave_out(str(status))
     elif response.get("value") in EMPTY:
         collector.leave_out("empty")
     else:
         values = response["value"]
-        if isinstance(values, list) and len(values) > 1:
-            raise location.error(name, f"must hold one label, found {quoted(values)}; {SEVERAL}")
-        label = name, (values[0] if isinstance(values, list) else values)
+        label = only(values if isinstance(values, list) else [values], location, name)
         when = next((f for f in TIMES if response.get(f)), TIMES[0])
         account = "user_id", response.get("user_id")
         collector.add(location, task, account, label, Stamp.of(response, when=when))
@@ -125,7 +128,7 @@ def _responses(
     if fields["responses"] is None:
         return []
     by_question = record.part("responses")
-    name = _choose(list(by_question.fields), question, record)
+    name = choose_question(by_question.fields, question, record.location, "responses")
     if name is None:
         return []
     parts = Record(record.location, {"responses": by_question.fields.get(name)}).parts("responses")
@@ -139,7 +142,7 @@ def _responses_by_user(
     for part in record.parts("responses"):
         values = part.fields.get("values")
         answers = Record(part.location, values if isinstance(values, dict) else {})
-        name = _choose(list(answers.fields), question, part)
+        name = choose_question(answers.fields, question, part.location, "responses")
         value = None if name is None else answers.fields.get(name)
         value = value.get("value") if isinstance(value, dict) else value
         out.append((part.location, name or "values", {**part.fields, "value": value}))
@@ -152,7 +155,7 @@ def _flat_responses(
     names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
     if not names and question is None:
         raise record.location.error("responses", f"is missing: no records with responses; {EXPORT}")
-    name = _choose(names, question, record)
+    name = choose_question(names, question, record.location, "responses")
     if name is None:
         return []
     values = record.fields.get(f"{name}{FLAT}") or []
@@ -170,16 +173,6 @@ def _flat_responses(
         )
         for k, (v, u, s) in enumerate(zip(*columns, strict=True), start=1)
     ]
-
-
-def _choose(names: list[str], question: str | None, record: Record) -> str | None:
-    """Return the requested question, else the only one; None if it has no response."""
-    if question is not None:
-        return question if question in names else None
-    if len(names) > 1:
-        found = f"has more than one question: {joined(sorted(names))}; choose with --question"
-        raise record.location.error("responses", found)
-    return names[0] if names else None
 
 
 def _task(record: Record, task_field: str | None) -> Field:

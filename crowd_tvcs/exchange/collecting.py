@@ -174,7 +174,11 @@ class Collector:
         else:
             fault = find_label_fault(text)
             if self.classes is not None and not (fault and fault.is_missing):
-                raise location.error(name, _other_label(text, self.classes))
+                what = (
+                    f"must be one of the classes {joined(sorted(self.classes), quoted)}, found "
+                    f"{quoted(text)}; {option_name('classes')} names what there may be"
+                )
+                raise location.error(name, what)
         if fault is None:
             return text
         if fault.is_missing and self.leave_out_missing:
@@ -228,7 +232,12 @@ class Collector:
         chosen = [self._choose(self._given[pair]) for pair in pairs]
         rows = [(*pair, label) for pair, (label, _, _) in zip(pairs, chosen, strict=True)]
         times = tuple(timing for _, _, timing in chosen) if self.times else ()
-        kept = self._describe_duplicates(repeated) if repeated else ""
+        kept = ""
+        if repeated:
+            examples = "; ".join(f"{quoted(w)} on {quoted(t)}" for t, w in repeated[:EXAMPLES])
+            answers = sum(len(self._given[pair]) for pair in repeated)
+            rule = str(self.duplicates)
+            kept = describe_duplicates(len(repeated), answers, rule, examples)
         if self._n_truths and not self.ground_truth:
             self.note(
                 f"note: {self._n_truths} annotations are marked as ground truth and count as "
@@ -295,17 +304,3 @@ class Collector:
             f"{first}, and {quoted(other)} in {location}; {do}"
         )
         raise DataError(what, path=location.path, line=location.line)
-
-    def _describe_duplicates(self, repeated: list[tuple[str, str]]) -> str:
-        examples = "; ".join(
-            f"{quoted(worker)} on {quoted(task)}" for task, worker in repeated[:EXAMPLES]
-        )
-        answers = sum(len(self._given[pair]) for pair in repeated)
-        return describe_duplicates(len(repeated), answers, str(self.duplicates), examples)
-
-
-def _other_label(text: str, classes: Collection[str]) -> str:
-    return (
-        f"must be one of the classes {joined(sorted(classes), quoted)}, found {quoted(text)}; "
-        f"{option_name('classes')} names what there may be"
-    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
 from crowd_tvcs.exchange.fields import FieldNames, only
-from crowd_tvcs.exchange.json_files import Record, is_table, read_lines
+from crowd_tvcs.exchange.json_files import Record, is_table, read_lines, write_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
@@ -24,15 +23,11 @@ PER_USER = (
 
 def write(path: Path, works: Sequence[Work]) -> None:
     """Write one text per line, with its task and workers, which doccano keeps."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        for work in works:
-            line = {
-                "text": work.task,
-                **work.payload,
-                TASK: work.task,
-                "assigned": f"|{'|'.join(work.workers)}|",
-            }
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    lines = (
+        {"text": work.task, **work.payload, TASK: work.task, "assigned": work.assigned}
+        for work in works
+    )
+    write_lines(path, lines)
 
 
 def read(path: Path, collector: Collector, fields: FieldNames) -> None:

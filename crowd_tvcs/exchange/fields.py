@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
-from tvcs_core.files.display import flaw_of, quoted
+from tvcs_core.files.display import flaw_of, joined, quoted
 from tvcs_core.files.errors import DataError
 
 
@@ -139,6 +139,28 @@ def name_of(value: object, location: SourceLocation, field: str) -> str:
         what = f"must be text, found {flaw} in {quoted(value)}; take it out there"
         raise location.error(field, what)
     return value.strip()
+
+
+def check_word(
+    location: SourceLocation, field: str, word: object, known: Sequence[str], remedy: str
+) -> None:
+    """Refuse a field that is none of the words that its tool writes."""
+    if word not in known:
+        what = f"must be one of {', '.join(known)}, found {quoted(word)}; {remedy}"
+        raise location.error(field, what)
+
+
+def choose_question(
+    names: Iterable[str], question: str | None, location: SourceLocation, field: str
+) -> str | None:
+    """Return the requested question, else the only one; None if it has no answer."""
+    there = sorted(set(names))
+    if question is not None:
+        return question if question in there else None
+    if len(there) > 1:
+        found = f"has more than one question: {joined(there)}; choose with --question"
+        raise location.error(field, found)
+    return there[0] if there else None
 
 
 def only(values: list[object], location: SourceLocation, field: str) -> Field:

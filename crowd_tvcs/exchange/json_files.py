@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,20 @@ def read_lines(whole: str, path: str | Path, remedy: str, collector: Collector) 
                 raise DataError(what, path=path, line=line)
         if isinstance(fields, dict):
             yield Record(SourceLocation(str(path), line=line), fields)
+
+
+def parse_cell(text: str, location: SourceLocation, field: str) -> Any:
+    """Read JSON that a field holds as text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise location.error(field, f"is not whole JSON; {AGAIN}") from None
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
+    """Write JSON Lines, an object per line."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _refuse_others(text: str, path: str | Path, remedy: str) -> None:

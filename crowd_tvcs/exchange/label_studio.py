@@ -8,7 +8,14 @@ from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
-from crowd_tvcs.exchange.fields import Field, FieldNames, SourceLocation, Stamp, only
+from crowd_tvcs.exchange.fields import (
+    Field,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    choose_question,
+    only,
+)
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted
@@ -49,9 +56,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
     for worker in sorted({worker for work in works for worker in work.workers}):
         if "|" in worker:
             raise DataError(f"a worker's name must have no '|' in it here, found {quoted(worker)}")
-    tasks = [
-        {"data": {TASK: w.task, **w.payload, "assigned": f"|{'|'.join(w.workers)}|"}} for w in works
-    ]
+    tasks = [{"data": {TASK: w.task, **w.payload, "assigned": w.assigned}} for w in works]
     write_json(path, tasks)
 
 
@@ -108,10 +113,8 @@ def read_annotation(
         part for part in record.parts("result") if question in (None, part.fields.get("from_name"))
     ]
     choices = [part for part in results if part.fields.get("type") == "choices"]
-    names = sorted({str(part.fields.get("from_name")) for part in choices})
-    if len(names) > 1:
-        found = f"has more than one question: {joined(names)}; choose with --question"
-        raise record.location.error("result", found)
+    names = [str(part.fields.get("from_name")) for part in choices]
+    choose_question(names, None, record.location, "result")
     if not choices and results:
         kind = str(results[0].fields.get("type"))
         raise _other(record.location, "result", kind, results[0].fields.get("from_name"))

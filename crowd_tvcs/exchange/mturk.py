@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,22 @@ from typing import Any
 from crowd_tvcs.answers.duplicates import EXAMPLES
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
-from crowd_tvcs.exchange.fields import SEVERAL, FieldNames, SourceLocation, Stamp, name_of
-from crowd_tvcs.exchange.json_files import AGAIN, Record
+from crowd_tvcs.exchange.fields import (
+    SEVERAL,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    check_word,
+    name_of,
+)
+from crowd_tvcs.exchange.json_files import AGAIN, Record, parse_cell
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, plural, quoted
 
 TASK = "task"
 ASSIGNMENT = "AssignmentId"
+STATUS, STATUSES = "AssignmentStatus", ("Submitted", "Approved", "Rejected")
+AS_THEY_ARE = "take the results of the batch as they are"
 ANSWER, INPUT = "Answer.", "Input."
 JSON_ANSWER = "Answer.taskAnswers"
 TIMES = {"when": "SubmitTime", "started": "AcceptTime", "seconds": "WorkTimeInSeconds"}
@@ -28,7 +36,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
         {
             TASK: w.task,
             **w.payload,
-            "assigned": f"|{'|'.join(w.workers)}|",
+            "assigned": w.assigned,
             "answers": len(w.workers),
         }
         for w in works
@@ -46,19 +54,15 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     sheet = read_sheet(path)
     question = fields.question
     task, worker = _task_column(sheet, fields.task), "WorkerId"
-    sheet.require(worker, "; take the results of the batch as they are")
-    sheet.require("AssignmentStatus", "; take the results of the batch as they are")
+    for name in (worker, STATUS):
+        sheet.require(name, f"; {AS_THEY_ARE}")
     answer = _answer_column(sheet, question)
     workers_of: dict[str, set[str]] = {}
     pending = 0
     for location, row in sheet.rows():
         with collector.attempt():
-            status = row["AssignmentStatus"]
-            if status not in ("Submitted", "Approved", "Rejected"):
-                what = f"must be Submitted, Approved or Rejected, found {quoted(status)}"
-                raise location.error(
-                    "AssignmentStatus", f"{what}; take the results of the batch as they are"
-                )
+            status = row[STATUS]
+            check_word(location, STATUS, status, STATUSES, AS_THEY_ARE)
             if status == "Rejected" or row.get("Reject"):
                 collector.leave_out("rejected")
                 continue
@@ -116,12 +120,7 @@ def _answer_column(sheet: Sheet, question: str | None) -> str:
 
 def _from_json(text: str, question: str | None, location: SourceLocation) -> str:
     """Return the label from the form elements of a template; empty without one."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise location.error(JSON_ANSWER, f"is not whole JSON: {error.msg}; {AGAIN}") from None
-    except (RecursionError, ValueError):
-        raise location.error(JSON_ANSWER, f"is JSON that cannot be read; {AGAIN}") from None
+    value = parse_cell(text, location, JSON_ANSWER)
     if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
         raise location.error(JSON_ANSWER, f"must be a list of one object; {AGAIN}")
     answers = Record(location, value[0])

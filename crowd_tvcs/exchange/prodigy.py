@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.doccano import PER_USER, is_line
-from crowd_tvcs.exchange.fields import Field, FieldNames, Stamp, only
-from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
+from crowd_tvcs.exchange.fields import Field, FieldNames, Stamp, check_word, only
+from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines, write_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import quoted, unquoted
 from tvcs_core.files.tables import read_text
@@ -22,15 +21,16 @@ def write(path: Path, works: Sequence[Work]) -> None:
 
     Without a payload the name is also the `text`.
     """
-    with path.open("w", encoding="utf-8", newline="") as file:
-        for work in works:
-            task = {
-                **(dict(work.payload) or {"text": work.task}),
-                TASK: work.task,
-                "assigned": list(work.workers),
-                "meta": {TASK: work.task},
-            }
-            file.write(json.dumps(task, ensure_ascii=False) + "\n")
+    tasks = (
+        {
+            **(dict(work.payload) or {"text": work.task}),
+            TASK: work.task,
+            "assigned": list(work.workers),
+            "meta": {TASK: work.task},
+        }
+        for work in works
+    )
+    write_lines(path, tasks)
 
 
 def read(path: Path, collector: Collector, fields: FieldNames) -> None:
@@ -54,9 +54,7 @@ def _read_line(record: Record, collector: Collector, task_field: str | None) -> 
             what = f"is missing: a line of doccano; {PER_USER}, with --format doccano"
         raise record.location.error("answer", what)
     answer = record.name("answer")
-    if answer not in ("accept", "reject", "ignore"):
-        what = f"must be accept, reject or ignore: {quoted(answer)}; {AGAIN}"
-        raise record.location.error("answer", what)
+    check_word(record.location, "answer", answer, ("accept", "reject", "ignore"), AGAIN)
     options = record.fields.get("accept")
     is_binary = options is None and "label" in record.fields
     if answer == "ignore" or (answer == "reject" and not is_binary):

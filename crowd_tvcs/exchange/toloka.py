@@ -8,14 +8,15 @@ from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet
-from crowd_tvcs.exchange.fields import FieldNames, Stamp
-from tvcs_core.files.display import joined, plural, quoted
+from crowd_tvcs.exchange.fields import FieldNames, Stamp, check_word
+from tvcs_core.files.display import joined, plural
 
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
 WORKER, SUITE = "ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id"
 STATUS, VERDICT = "ASSIGNMENT:status", "ACCEPT:verdict"
 TIMES = {"when": "ASSIGNMENT:submitted", "started": "ASSIGNMENT:started"}
 GOOD = ("APPROVED", "ACCEPTED", "SUBMITTED")
+AS_IT_IS = "take the file of responses as it is"
 BAD = ("REJECTED", "SKIPPED", "EXPIRED", "ACTIVE")
 
 
@@ -28,7 +29,7 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     truth; the answers to it stay answers. Times are those of the page, shared evenly by its tasks.
     """
     sheet = read_sheet(path)
-    sheet.require(WORKER, "; take the file of responses as it is")
+    sheet.require(WORKER, f"; {AS_IT_IS}")
     task = _column(sheet, INPUT, fields.task, "--task-field")
     answer = _column(sheet, OUTPUT, fields.question, "--question")
     golden = GOLDEN + answer.removeprefix(OUTPUT)
@@ -37,9 +38,7 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     for location, row in sheet.rows():
         with collector.attempt():
             status = row.get(STATUS, "APPROVED").upper()
-            if status not in GOOD + BAD:
-                what = f"must be one of {', '.join(GOOD + BAD)}, found {quoted(row[STATUS])}"
-                raise location.error(STATUS, f"{what}; take the file of responses as it is")
+            check_word(location, STATUS, status, GOOD + BAD, AS_IT_IS)
             named, who = (task, row[task]), (WORKER, row[WORKER])
             truth = row.get(golden)
             n_controls += bool(truth)

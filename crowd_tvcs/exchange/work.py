@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,11 @@ class Work:
     task: str
     payload: Mapping[str, str]
     workers: tuple[str, ...]
+
+    @property
+    def assigned(self) -> str:
+        """The workers between bars, such as ``|ann|bob|``: a filter for ``|ann|`` finds Ann's."""
+        return f"|{'|'.join(self.workers)}|"
 
 
 @dataclass(frozen=True)
@@ -122,16 +127,10 @@ def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> 
         workers.setdefault(task, []).append(worker)
     if not workers:
         raise ValueError("there must be a pair to give out, found none")
-    if tasks is not None:
-        _check_all(sorted(workers), tasks)
+    if tasks is not None and (lacking := sorted(workers.keys() - tasks.payload.keys())):
+        named = joined(lacking, quoted)
+        raise DataError(f"must list every task that is assigned, without: {named}", path=tasks.path)
     return tuple(
         Work(task, {} if tasks is None else tasks.payload[task], tuple(sorted(workers[task])))
         for task in sorted(workers)
     )
-
-
-def _check_all(assigned: Sequence[str], tasks: TaskTable) -> None:
-    lacking = [task for task in assigned if task not in tasks.payload]
-    if lacking:
-        named = joined(lacking, quoted)
-        raise DataError(f"must list every task that is assigned, without: {named}", path=tasks.path)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
-from crowd_tvcs.exchange.fields import SEVERAL, Field, FieldNames, SourceLocation, Stamp
-from crowd_tvcs.exchange.json_files import AGAIN
+from crowd_tvcs.exchange.fields import (
+    Field,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    choose_question,
+    only,
+)
+from crowd_tvcs.exchange.json_files import AGAIN, parse_cell
 from tvcs_core.files.display import joined, quoted
 
 SUBJECT, WORKER, ANNOTATIONS = "subject_ids", "user_name", "annotations"
@@ -43,7 +49,7 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
 
 def _answer(location: SourceLocation, row: Mapping[str, str], question: str | None) -> Field | None:
     """Return the answer to the question; None if there is none."""
-    given = _parsed(location, row, ANNOTATIONS)
+    given = parse_cell(row[ANNOTATIONS], location, ANNOTATIONS)
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise location.error(ANNOTATIONS, f"must be a list of objects; {AGAIN}")
     parts: list[dict[str, Any]] = []
@@ -53,19 +59,14 @@ def _answer(location: SourceLocation, row: Mapping[str, str], question: str | No
             isinstance(part, dict) and "task" in part for part in inner
         )
         parts += inner if is_combined and inner else [one]
-    names = list(dict.fromkeys(str(one.get("task")) for one in parts))
-    if question is None and len(names) > 1:
-        found = f"has more than one question: {joined(names)}; choose with --question"
-        raise location.error(ANNOTATIONS, found)
-    values = [one.get("value") for one in parts if question in (None, str(one.get("task")))]
-    if not values:
+    tasks = [str(one.get("task")) for one in parts]
+    name = choose_question(tasks, question, location, ANNOTATIONS)
+    if name is None:
         return None
-    name = question or names[0]
-    value: Any = values[-1]  # who went back answered again
+    # Of one who went back and answered again the last answer counts.
+    value = next(one.get("value") for one in reversed(parts) if str(one.get("task")) == name)
     if isinstance(value, list):
-        if len(value) > 1:
-            raise location.error(name, f"must hold one answer, found {quoted(value)}; {SEVERAL}")
-        value = value[0] if value else None
+        _, value = only(value, location, name) if value else (name, None)
     if isinstance(value, dict):
         if "choice" not in value:
             what = "must hold one answer, found a drawing or a table; --question names another task"
@@ -80,7 +81,7 @@ def _subject(location: SourceLocation, row: Mapping[str, str], field: str | None
             what = f"must be one subject, found {quoted(row[SUBJECT])}; leave such rows out"
             raise location.error(SUBJECT, what)
         return SUBJECT, row[SUBJECT]
-    data = _parsed(location, row, CONTENT)
+    data = parse_cell(row.get(CONTENT, ""), location, CONTENT)
     found: list[Any] = list(data.values()) if isinstance(data, dict) else []
     if len(found) != 1 or not isinstance(found[0], dict):
         raise location.error(CONTENT, f"must hold the data of one subject; {AGAIN}")
@@ -94,14 +95,7 @@ def _stamp(location: SourceLocation, row: Mapping[str, str]) -> Stamp:
     """Return start and end of a classification, by the clock of the volunteer's machine."""
     if METADATA not in row:
         return Stamp()
-    found = _parsed(location, row, METADATA)
+    found = parse_cell(row[METADATA], location, METADATA)
     if not isinstance(found, dict):
         return Stamp()
     return Stamp.of(found, when="finished_at", started="started_at")
-
-
-def _parsed(location: SourceLocation, row: Mapping[str, str], name: str) -> Any:
-    try:
-        return json.loads(row.get(name, ""))
-    except (ValueError, RecursionError):
-        raise location.error(name, f"is not whole JSON; {AGAIN}") from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools
 from crowd_tvcs.factors.assign import assign_in_factors, begin_by_knots
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
@@ -126,8 +126,8 @@ def _by_prices(search: Search) -> PlanProof | None:
 
 
 def _to_the_end(
-    plan: Plan, support: NDArray[np.bool_], dual: DualBound | None, deadline: Deadline
-) -> tuple[NDArray[np.bool_], PlanProof]:
+    plan: Plan, support: Bools, dual: DualBound | None, deadline: Deadline
+) -> tuple[Bools, PlanProof]:
     """Close the gap by branching: the best assignment, and the bound of all parts together."""
     search = Branching(plan, deadline)
     prices = np.zeros(search.sets.limits.size) if dual is None else dual.prices

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.gradient import ClassGradient
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import Duals
@@ -93,7 +93,7 @@ class _TwoClasses:
         self._prior = plan.prior
         self.strength = np.abs(self._log_odds)
 
-    def sample(self, X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, X: Floats, rng: np.random.Generator) -> Floats:
         """Sample one ascent direction per task; Z is the evidence for label 1 in each answer."""
         from scipy.special import expit, logit  # not needed for --help
 
@@ -103,7 +103,6 @@ class _TwoClasses:
         Z_zero = np.where(rng.random(X.shape) < quality, -log_odds, log_odds)
         S_one = expit((Z_one * X).sum(axis=0) - r)
         S_zero = expit(r - (Z_zero * X).sum(axis=0))
-        slope_one: NDArray[np.float64] = prior * S_one * (1.0 - S_one)
-        slope_zero: NDArray[np.float64] = (1.0 - prior) * S_zero * (1.0 - S_zero)
-        gradient: NDArray[np.float64] = slope_one * Z_one - slope_zero * Z_zero
-        return gradient
+        slope_one = prior * S_one * (1.0 - S_one)
+        slope_zero = (1.0 - prior) * S_zero * (1.0 - S_zero)
+        return slope_one * Z_one - slope_zero * Z_zero

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import Skill
 
@@ -24,8 +24,6 @@ PRIOR_MEAN = np.array([0.0, 0.5])  # of a and b
 PRIOR_PRECISION = np.array([4.0, 4.0])  # inverse variances of a and b
 PROBABILITY_CLIP = 0.999  # largest stated confidence, so that its logit is finite
 NEWTON_STEPS = 30
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ def calibrate(models: Answers, gold: Gold, confidence: Floats | None = None) -> 
 
 
 def fit_shift_and_slope(
-    base: Floats, x: Floats, is_right: NDArray[np.bool_], prior: Floats = PRIOR_MEAN
+    base: Floats, x: Floats, is_right: Bools, prior: Floats = PRIOR_MEAN
 ) -> Floats:
     """Fit a and b of logit P(right) = base + a + b x by maximum a posteriori.
 
@@ -105,16 +103,15 @@ def fit_shift_and_slope(
     return both
 
 
-def _leave_one_out(both: Floats, base: Floats, x: Floats, is_right: NDArray[np.bool_]) -> Floats:
+def _leave_one_out(both: Floats, base: Floats, x: Floats, is_right: Bools) -> Floats:
     """Return a and b without each answer, by one Newton step from those with all of them."""
     _, curvature, each = _derivatives(both, base, x, is_right)
     rest = curvature.sum(axis=0) + np.diag(PRIOR_PRECISION) - curvature
-    out: Floats = both + np.linalg.solve(rest, each[:, :, None])[:, :, 0]
-    return out
+    return both + np.linalg.solve(rest, each[:, :, None])[:, :, 0]
 
 
 def _derivatives(
-    both: Floats, base: Floats, x: Floats, is_right: NDArray[np.bool_]
+    both: Floats, base: Floats, x: Floats, is_right: Bools
 ) -> tuple[Floats, Floats, Floats]:
     """Return probabilities, and curvature and slope of the loss of each answer."""
     inputs = np.stack([np.ones_like(x), x], axis=1)
@@ -128,5 +125,4 @@ def _derivatives(
 def logit(chance: Floats) -> Floats:
     """Return the log odds of probabilities, clipped to `PROBABILITY_CLIP`."""
     inside = np.clip(chance, 1.0 - PROBABILITY_CLIP, PROBABILITY_CLIP)
-    out: Floats = np.log(inside / (1.0 - inside))
-    return out
+    return np.log(inside / (1.0 - inside))

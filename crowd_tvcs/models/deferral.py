@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.measured_people import MeasuredPeople
 from crowd_tvcs.models.people import expected_with_people, people_needed
@@ -25,8 +25,6 @@ MODEL_COLUMNS = (
 FAMILY_COLUMNS = ("family", "models", "worth")
 MAX_SENTENCES = 5  # of a summary
 DISAGREEING = "where they do not all agree"
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class TaskGroup:
     """
 
     where: str
-    chosen: NDArray[np.bool_]
+    chosen: Bools
     held_out_gold: CalibrationBin | None
 
     @property
@@ -74,7 +72,7 @@ class DeferredTasks:
     """
 
     models: Models
-    tasks: NDArray[np.int64]
+    tasks: Integers
     accuracy: Floats | None
     target: float
     most: int
@@ -98,7 +96,7 @@ class DeferredTasks:
         return sample_doubt(self.models.answers, self.models.truth)
 
     @property
-    def needed(self) -> NDArray[np.int64] | None:
+    def needed(self) -> Integers | None:
         """Number of people that each task needs, -1 for more than the most; None if unknown."""
         if self.accuracy is None:
             return None
@@ -179,8 +177,7 @@ class DeferredTasks:
         The largest come first, and those without agreement last.
         """
         answers, n = self.models.answers, len(self.models.answers.workers)
-        counts = np.zeros((len(answers.tasks), len(answers.classes)), dtype=np.int64)
-        np.add.at(counts, (answers.task_of, answers.label_of), 1)
+        counts = answers.label_counts
         full = counts.sum(axis=1) == n
         of_gold = self.models.held_out_gold.tasks
         found = []
@@ -279,6 +276,6 @@ def family_rows(models: Models) -> list[list[Any]]:
     ]
 
 
-def open_tasks(models: Models) -> NDArray[np.int64]:
+def open_tasks(models: Models) -> Integers:
     """Return the indices of the tasks without a known label."""
     return np.flatnonzero(models.truth == UNKNOWN)

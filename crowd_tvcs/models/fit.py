@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.answers.answers import Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior, family_weights
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.models.calibration import CalibratedModels, calibrate
 from crowd_tvcs.models.held_out_gold import HeldOutGold
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import fit_families
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +84,6 @@ class Models:
         return dependent_posterior(
             model, rows, task_of, len(self.prior), self.prior, self.shares, weight
         )
-
-    def calibration_summary(self, *, independent: bool = False) -> tuple[float, float, float, int]:
-        """Return mean confidence, accuracy and mean log score on gold, and the gold tasks.
-
-        Each gold task is judged by other gold; `independent` ignores the dependence of models.
-        """
-        return self.held_out_gold.summed(independent=independent)
-
-    @property
-    def gold_with_answers(self) -> Integers:
-        """Gold tasks with an answer of a model."""
-        return np.flatnonzero((self.truth != UNKNOWN) & (self.answers.per_task > 0))
 
 
 def fit_models(

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.belief.intervals import wilson
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from crowd_tvcs.skills.dependence_loss import Prefixes
 
 ROUNDING = 1e-9  # of a confidence that equals the target
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +42,12 @@ class HeldOutGold:
     @property
     def claim(self) -> Floats:
         """Confidence of the label of each task."""
-        out: Floats = self.chances.max(axis=1)
-        return out
+        return self.chances.max(axis=1)
 
     @property
     def hit(self) -> Bools:
         """Whether each label is right."""
-        out: Bools = self.chances.argmax(axis=1) == self.truth
-        return out
+        return self.chances.argmax(axis=1) == self.truth
 
     def summed(self, *, independent: bool = False) -> tuple[float, float, float, int]:
         """Return mean confidence, accuracy, mean log score, and number of tasks."""
@@ -69,13 +62,9 @@ class HeldOutGold:
 
         All tasks count if none are chosen.
         """
-        claim, hit = (x if chosen is None else x[chosen] for x in (self.claim, self.hit))
-        if not hit.size:
-            return None
-        reached = float(hit.mean())
-        return CalibrationBin(
-            None, hit.size, float(claim.mean()), reached, *wilson(reached, hit.size)
-        )
+        some = slice(None) if chosen is None else chosen
+        claim, hit = self.claim[some], self.hit[some]
+        return CalibrationBin.of(claim, hit) if hit.size else None
 
     def confident(self, target: float) -> CalibrationBin | None:
         """Return the same for the tasks with a confidence of at least `target`."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.people import People, expected_with_people
@@ -21,10 +21,6 @@ from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 MIN_ACCURACY = 0.01  # of people, rounded to hundredths
 # Mean and deviation of the share of six public crowds and two kinds of simulated ones, .03 to .86.
 USUAL_SHARE = 0.55, 0.35
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +86,7 @@ class MeasuredPeople:
                 label = self.labels[at, (start + step) % size]
                 found[at, label] += np.where(step < n, odds, 0.0)
             hits += (found.argmax(axis=1) == self.truth) & (start < size)
-        out: Floats = hits / size
-        return out
+        return hits / size
 
     def delivered(self, chances: Floats, most: int) -> float:
         """Return the share of the expected gain by people that their answers deliver, in [0, 1].

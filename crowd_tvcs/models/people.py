@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.many_classes import count_chances
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.models.calibration import MIN_STATED_CONFIDENCES, fit_shift_and_slope, logit
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -18,8 +19,6 @@ from crowd_tvcs.skills.skill import Skill
 
 DECIMALS = 4  # of a quality in a table
 CHUNK_SIZE = 2_000_000  # numbers in memory: 16 MB
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +48,7 @@ class People:
     def quality(self, mean: Floats) -> Floats:
         """Return the accuracy of people with these means on every task: (people, tasks)."""
         moved = logit(mean)[:, None] + self.shift + self.slope * self.model_confidence
-        out: Floats = (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
-        return out
+        return (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
 
     @property
     def mean_quality(self) -> Floats:
@@ -118,8 +116,7 @@ def expected_with_people(
         rows, back = np.unique(chances[chosen].round(6), axis=0, return_inverse=True)
         out[chosen] = _expected(rows, even_matrices(one, chances.shape[1]), most)[back.ravel()]
     before = out[:, :1]
-    mixed: Floats = before + delivered * (out - before)
-    return mixed
+    return before + delivered * (out - before)
 
 
 def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
@@ -136,7 +133,7 @@ def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
 
 
 def right_with_people(
-    chances: Floats, truth: NDArray[np.int64], accuracy: ArrayLike, people: NDArray[np.int64]
+    chances: Floats, truth: Integers, accuracy: ArrayLike, people: Integers
 ) -> Floats:
     """Return the probability that the label of every task is its known one after some people.
 
@@ -164,7 +161,7 @@ def right_with_people(
     return np.minimum(out, 1.0)
 
 
-def people_needed(expected: Floats, target: float) -> NDArray[np.int64]:
+def people_needed(expected: Floats, target: float) -> Integers:
     """Return the fewest people with whom each task reaches `target`; -1 if the most do not."""
     reached = expected >= target
     return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)

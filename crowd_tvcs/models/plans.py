@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.models.deferral import DeferredTasks
 from crowd_tvcs.models.people import expected_with_people, people_needed, right_with_people
@@ -29,9 +29,6 @@ PLAN_COLUMNS = (
     "above", "by_models", "by_people", "people", "cost", "right", "low", "high", "confirmed",
 )  # fmt: skip
 STEPS = 20  # shares of tasks that models keep; any of 10 to 50 does
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, write_answers
+from crowd_tvcs.arrays import Bools, Floats, Integers
+from crowd_tvcs.simulation import numbered
 from tvcs_core.files.spreadsheet import write_csv
 from tvcs_core.streams import stream
 
@@ -32,9 +33,6 @@ WITHIN, BETWEEN = 0.6, 0.3  # fractions of shared mistakes
 MODEL_QUALITY, PERSON_QUALITY = (0.7, 0.9), (0.65, 0.9)  # ranges
 MODEL_COST, PERSON_COST = 0.01, 0.1  # of an answer
 BOAST, NOISE = 2.0, 0.7  # logit of a stated confidence: mean overconfidence, and deviation
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +79,12 @@ class MixedCrowd:
         known = set(self.gold)
         return tuple(name for name in self.answers.tasks if name not in known)
 
-    def of(self, *, models: bool, tasks: Sequence[str]) -> NDArray[np.bool_]:
+    def of(self, *, models: bool, tasks: Sequence[str]) -> Bools:
         """Return the mask of the answers of models, or of people, to some tasks."""
         names, wanted = self.answers.workers, set(tasks)
         by_model = np.array([name in self.family_of for name in names])[self.answers.worker_of]
         there = np.array([name in wanted for name in self.answers.tasks])[self.answers.task_of]
-        out: NDArray[np.bool_] = there & (by_model == models)
-        return out
+        return there & (by_model == models)
 
 
 def simulate_models(
@@ -163,8 +160,7 @@ def simulate_models(
 
 def _harder(usual: Floats, hard: Floats) -> Floats:
     """Return the quality of all on every task, of shape (workers, tasks)."""
-    out: Floats = 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
-    return out
+    return 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
 
 
 def _other(truth: Integers, k: int, rng: np.random.Generator, shape: tuple[int, int]) -> Integers:
@@ -191,11 +187,10 @@ def _with_common_errors(
     return np.where(is_kept, seen, _other(seen, k, rng, quality.shape))
 
 
-def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+def _stated(is_right: Bools, rng: np.random.Generator) -> Floats:
     """Draw stated confidences: higher for right answers, and too high for all."""
     logit = BOAST + 0.8 * is_right + NOISE * rng.standard_normal(is_right.shape)
-    out: Floats = (1.0 / (1.0 + np.exp(-logit))).round(3)
-    return out
+    return (1.0 / (1.0 + np.exp(-logit))).round(3)
 
 
 def _named(
@@ -203,9 +198,9 @@ def _named(
     classes: Sequence[str], n_gold: int,
 ) -> MixedCrowd:  # fmt: skip
     n_models, m = stated.shape
-    gold = _numbered("gold", n_gold)
-    tasks = (*gold, *_numbered("t", m - n_gold))
-    models, people = _numbered("m", n_models), _numbered("p", len(labels) - n_models)
+    gold = numbered("gold", n_gold)
+    tasks = (*gold, *numbered("t", m - n_gold))
+    models, people = numbered("m", n_models), numbered("p", len(labels) - n_models)
     j, i = np.divmod(np.arange(labels.size), len(labels))
     confidence = np.full(labels.size, np.nan)
     confidence[i < n_models] = stated[i[i < n_models], j[i < n_models]]
@@ -218,11 +213,6 @@ def _named(
         {name: f"f{f + 1}" for name, f in zip(models, family.tolist(), strict=True)},
         dict(zip(workers, quality.tolist(), strict=True)),
     )
-
-
-def _numbered(prefix: str, count: int) -> tuple[str, ...]:
-    width = len(str(count))
-    return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))
 
 
 def write_models(crowd: MixedCrowd, folder: Path, *, full_answers: bool = False) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.checked_rows import check_rows
@@ -21,6 +20,7 @@ from crowd_tvcs.answers.rows import (
     read_probability,
     rows_of,
 )
+from crowd_tvcs.arrays import Floats
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table
@@ -123,7 +123,7 @@ def read_confidence(
     duplicates: str | None = None,
     *,
     leave_out_missing: bool = False,
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Read the column `confidence` of the models' answers, one per answer; nan if empty.
 
     The result is None without such a column. Confidences of people are ignored. Of duplicate

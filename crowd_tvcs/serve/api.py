@@ -10,7 +10,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from fastapi.security import (
-    HTTPAuthorizationCredentials,
     HTTPBasic,
     HTTPBasicCredentials,
     HTTPBearer,
@@ -102,23 +101,20 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def routers(served: Served) -> tuple[APIRouter, APIRouter]:
-    """Return the routers of the API: the operator's part and the workers'."""
-    routes = APIRouter(prefix="/api/v1", responses=ERRORS)
-    campaign, store = served.campaign, served.campaign.store
-    bearer = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
-    basic = HTTPBasic(
-        auto_error=False, description="The operator's name (of a single one: any) and password."
-    )
+BEARER = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
+BASIC = HTTPBasic(
+    auto_error=False, description="The operator's name (of a single one: any) and password."
+)
+PREFIX = "/api/v1"
 
-    def worker(
-        request: Request, token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
-    ) -> str:
-        return require_worker(served, request, token.credentials if token else None)
+
+def operator_router(served: Served) -> APIRouter:
+    """Return the routes of the operator."""
+    routes = APIRouter(prefix=PREFIX, responses=ERRORS, tags=["operator"])
 
     def operator(*rights: str) -> Any:
         async def check(
-            request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
+            request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(BASIC)]
         ) -> None:
             if given is None or not await served.auth.check_password_async(
                 given.password, address_of(request), given.username
@@ -131,6 +127,37 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
 
         return Depends(check)
 
+    @routes.get("/status", dependencies=[operator()])
+    def status() -> figures.Figures:
+        """Return the status of the campaign."""
+        return figures.figures(served.campaign.store)
+
+    @routes.get("/labels", dependencies=[operator(ANSWERS)])
+    def labels() -> list[TaskStatus]:
+        """Return the current label of every task; null without answers."""
+        return served.campaign.review_tasks()
+
+    @routes.post("/links", dependencies=[operator(ACT)])
+    def links(workers: list[str]) -> dict[str, str]:
+        """Make a new token for each of some workers."""
+        return served.links.make(workers, now=time.time())
+
+    return routes
+
+
+def worker_router(served: Served) -> APIRouter:
+    """Return the routes of workers, each served by one call in one thread."""
+    campaign = served.campaign
+
+    class Direct(APIRoute):
+        """Route of a worker, documented like the others."""
+
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            return _handler(served, self.endpoint)
+
+    routes = APIRouter(prefix=PREFIX, responses=ERRORS, tags=["worker"], route_class=Direct)
+    Name = Annotated[str, Depends(BEARER)]  # for the description; `_handler` gives the name
+
     def turn(name: str, offer: NextTask) -> CurrentTask:
         return CurrentTask(
             state="task" if offer.task else progress_of(served, name, offer).state,
@@ -141,75 +168,55 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
             classes=served.classes,
         )
 
-    Worker = Annotated[str, Depends(worker)]
-
-    class Direct(APIRoute):
-        """Route of a worker, documented like the others, and served by one call in one thread."""
-
-        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-            work = self.endpoint
-            models = {
-                name: one.annotation
-                for name, one in inspect.signature(work).parameters.items()
-                if inspect.isclass(one.annotation) and issubclass(one.annotation, BaseModel)
-            }
-
-            def answer(request: Request, body: bytes) -> Response:
-                scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
-                given = HTTPAuthorizationCredentials(scheme=scheme, credentials=token)
-                name = worker(request, given if scheme.lower() == "bearer" else None)
-                read = {key: _read(model, body) for key, model in models.items()}
-                with served.unnamed():
-                    found = work(**read, name=name)
-                return Response(found.model_dump_json(), media_type="application/json")
-
-            async def handle(request: Request) -> Response:
-                return await served.in_thread(answer, request, await request.body())
-
-            return handle
-
-    turns = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["worker"], route_class=Direct)
-
-    @turns.post("/next")
-    def next_task(name: Worker) -> CurrentTask:
+    @routes.post("/next")
+    def next_task(name: Name) -> CurrentTask:
         """Lease a task, or return the one already leased."""
         return turn(name, campaign.next(name))
 
-    @turns.post("/submit")
-    def submit(answer: Answer, name: Worker) -> SubmitResponse:
+    @routes.post("/submit")
+    def submit(answer: Answer, name: Name) -> SubmitResponse:
         """Submit an answer, and lease the next task; repeating the same answer changes nothing."""
         task = served.task_of(answer.task, name)
         receipt, offer = campaign.submit_and_next(name, task, answer.label)
         known = campaign.feedback(name, task)
         return SubmitResponse(reason=receipt.reason, next=turn(name, offer), feedback=known)
 
-    @turns.post("/skip")
-    def skip(what: Skip, name: Worker) -> CurrentTask:
+    @routes.post("/skip")
+    def skip(what: Skip, name: Name) -> CurrentTask:
         """Skip a task for good, and lease the next one."""
         campaign.skip(name, served.task_of(what.task, name), what.reason)
         return turn(name, campaign.next(name))
 
-    @turns.post("/undo")
-    def undo(name: Worker) -> CurrentTask:
+    @routes.post("/undo")
+    def undo(name: Name) -> CurrentTask:
         """Withdraw the last answer; its task is leased again."""
         return turn(name, campaign.undo(name))
 
-    @routes.get("/status", tags=["operator"], dependencies=[operator()])
-    def status() -> figures.Figures:
-        """Return the status of the campaign."""
-        return figures.figures(store)
+    return routes
 
-    @routes.get("/labels", tags=["operator"], dependencies=[operator(ANSWERS)])
-    def labels() -> list[TaskStatus]:
-        """Return the current label of every task; null without answers."""
-        return campaign.review_tasks()
 
-    @routes.post("/links", tags=["operator"], dependencies=[operator(ACT)])
-    def links(workers: list[str]) -> dict[str, str]:
-        """Make a new token for each of some workers."""
-        return served.links.make(workers, now=time.time())
+def _handler(
+    served: Served, work: Callable[..., BaseModel]
+) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    """Return the handler of a worker's requests, with their name and the body as arguments."""
+    models = {
+        name: one.annotation
+        for name, one in inspect.signature(work).parameters.items()
+        if inspect.isclass(one.annotation) and issubclass(one.annotation, BaseModel)
+    }
 
-    return routes, turns
+    def answer(request: Request, body: bytes) -> Response:
+        scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+        name = require_worker(served, request, token if scheme.lower() == "bearer" else None)
+        read = {key: _read(model, body) for key, model in models.items()}
+        with served.unnamed():
+            found = work(**read, name=name)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    async def handle(request: Request) -> Response:
+        return await served.in_thread(answer, request, await request.body())
+
+    return handle
 
 
 def _read(model: type[BaseModel], body: bytes) -> BaseModel:

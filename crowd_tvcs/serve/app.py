@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
+from typing import NamedTuple
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,10 +26,10 @@ from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, 
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
 from crowd_tvcs.campaign.store.server_lock import ServerLock
 from crowd_tvcs.serve import api, operator, worker
+from crowd_tvcs.serve.address import LOOPBACK
 from crowd_tvcs.serve.control.door import NotLoggedInError
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
-    LOOPBACK,
     BodyLimitMiddleware,
     HeadersMiddleware,
     HostMiddleware,
@@ -67,9 +68,10 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
         redirect_slashes=False,  # which would trust the header Host
         lifespan=lambda _: _background(served, sign),
     )
-    status, turns = api.routers(served)
+    turns = api.worker_router(served)
     pages = worker.router(served)
     operators = operator.router(served)
+    status = api.operator_router(served)
     for router in (status, turns, operators, recruit_pages.router(served), pages):
         app.include_router(router)
     app.router.routes[:0] = _first(turns, pages, operators)
@@ -130,88 +132,90 @@ def _add_static(app: FastAPI) -> None:
         return Response(bodies[name], media_type=STATIC[name])
 
 
+class Refusal(NamedTuple):
+    """An error as a response; the texts of its page are English without `texts`."""
+
+    status: int
+    title: str
+    message: str
+    headers: Mapping[str, str] = {}
+    texts: Mapping[str, str] | None = None
+
+
+ERRORS = (
+    RejectedError,
+    ValueError,
+    Damaged,
+    json.JSONDecodeError,  # of what the store keeps as JSON; requests have none
+    StoreError,
+    InvalidLinkError,
+    UnknownUserError,
+    RateLimitError,
+    RequestValidationError,
+    HTTPException,
+)
+"""Errors that `_refusal_of` describes."""
+
+
+def _refusal_of(error: Exception, t: Mapping[str, str]) -> Refusal:
+    """Describe an error to a client, some in the texts `t` of their pages."""
+    match error:
+        case RejectedError():
+            return Refusal(409, "Not accepted", str(error))
+        case ConcurrentUpdateError():
+            message = (
+                "New answers arrived during planning, so no task was issued. Please try again."
+            )
+            return Refusal(409, "Not planned", message)
+        case StoreError() | Damaged() | json.JSONDecodeError():
+            return Refusal(503, t["moment"], t["away_text"], {"Retry-After": str(RETRY_SECONDS)}, t)
+        case InvalidLinkError():
+            return Refusal(401, t["log_in"], t["log_in_text"], {"WWW-Authenticate": "Bearer"}, t)
+        case UnknownUserError():
+            message = (
+                f"You are signed in as {quoted(str(error))}, and nobody of this name is in the "
+                "campaign. Ask the person who runs it to add you."
+            )
+            return Refusal(403, "Not in this campaign", message)
+        case RateLimitError():
+            wait = str(math.ceil(error.wait))
+            message = t[error.text].format(seconds=wait)
+            return Refusal(error.status, t["moment"], message, {"Retry-After": wait}, t)
+        case RequestValidationError():
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            return Refusal(400, "Not readable", f"{place}: {first['msg']}")
+        case HTTPException():
+            message = "There is no such page." if error.status_code == 404 else str(error.detail)
+            return Refusal(error.status_code, "Not done", message, error.headers or {})
+    return Refusal(400, "Not possible", str(error))
+
+
 def _add_errors(app: FastAPI, served: Served) -> None:
     """Add the format of every error; none needs a thread, all of which may be busy."""
 
-    def respond(
-        request: Request,
-        status: int,
-        title: str,
-        message: str,
-        headers: dict[str, str] | None = None,
-        t: Mapping[str, str] | None = None,
-    ) -> Response:
-        message = tidy(message)
+    async def refused(request: Request, error: Exception) -> Response:
         path = request.url.path.removeprefix(served.root)
+        is_of_worker = not path.startswith(("/api/", "/operator"))
+        found = _refusal_of(error, served.texts if is_of_worker else carried())
+        message, headers = tidy(found.message), dict(found.headers)
         if path.startswith("/api/") or is_for_script(request):
-            return JSONResponse({"detail": message}, status, headers)
+            return JSONResponse({"detail": message}, found.status, headers)
+        texts = found.texts or carried()
         answer = served.page(
-            "message.html.j2", status, title=title, message=message, t=t or carried()
+            "message.html.j2", found.status, title=found.title, message=message, t=texts
         )
-        answer.headers.update(headers or {})
+        answer.headers.update(headers)
         return answer
 
-    def texts_for(request: Request) -> Mapping[str, str]:
-        """Return the texts of workers on their pages, and English ones elsewhere."""
-        path = request.url.path.removeprefix(served.root)
-        return carried() if path.startswith(("/api/", "/operator")) else served.texts
-
-    @app.exception_handler(RejectedError)
-    async def refused(request: Request, error: RejectedError) -> Response:
-        return respond(request, 409, "Not accepted", str(error))
-
-    @app.exception_handler(ValueError)
-    async def unfit(request: Request, error: ValueError) -> Response:
-        return respond(request, 400, "Not possible", str(error))
-
-    @app.exception_handler(ConcurrentUpdateError)
-    async def overtaken(request: Request, error: ConcurrentUpdateError) -> Response:
-        message = "New answers arrived during planning, so no task was issued. Please try again."
-        return respond(request, 409, "Not planned", message)
-
-    @app.exception_handler(Damaged)
-    @app.exception_handler(json.JSONDecodeError)  # what the store keeps as JSON; requests have none
-    @app.exception_handler(StoreError)
-    async def away(request: Request, error: Exception) -> Response:
-        t, headers = texts_for(request), {"Retry-After": str(RETRY_SECONDS)}
-        return respond(request, 503, t["moment"], t["away_text"], headers, t)
-
-    @app.exception_handler(InvalidLinkError)
-    async def stranger(request: Request, error: InvalidLinkError) -> Response:
-        t, headers = texts_for(request), {"WWW-Authenticate": "Bearer"}
-        return respond(request, 401, t["log_in"], t["log_in_text"], headers, t)
-
-    @app.exception_handler(UnknownUserError)
-    async def unknown(request: Request, error: UnknownUserError) -> Response:
-        message = (
-            f"You are signed in as {quoted(str(error))}, and nobody of this name is in the "
-            "campaign. Ask the person who runs it to add you."
-        )
-        return respond(request, 403, "Not in this campaign", message)
-
-    @app.exception_handler(NotLoggedInError)
-    async def logged_out(request: Request, error: NotLoggedInError) -> Response:
+    async def logged_out(request: Request, error: Exception) -> Response:
         if is_for_script(request):
             return JSONResponse({"detail": "log in"}, 401)
         return RedirectResponse(f"{served.root}/operator/login", status_code=303)
 
-    @app.exception_handler(RateLimitError)
-    async def too_fast(request: Request, error: RateLimitError) -> Response:
-        t, wait = texts_for(request), str(math.ceil(error.wait))
-        message = t[error.text].format(seconds=wait)
-        return respond(request, error.status, t["moment"], message, {"Retry-After": wait}, t)
-
-    @app.exception_handler(RequestValidationError)
-    async def unreadable(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return respond(request, 400, "Not readable", f"{place}: {first['msg']}")
-
-    @app.exception_handler(HTTPException)
-    async def other(request: Request, error: HTTPException) -> Response:
-        message = "There is no such page." if error.status_code == 404 else str(error.detail)
-        headers = dict(error.headers) if error.headers else None
-        return respond(request, error.status_code, "Not done", message, headers)
+    for kind in ERRORS:
+        app.add_exception_handler(kind, refused)
+    app.add_exception_handler(NotLoggedInError, logged_out)
 
 
 @asynccontextmanager

@@ -176,8 +176,12 @@ class Served:
         return found
 
     def look_for_gold(self) -> None:
-        """Detect gold among the tasks; repeat after adding some."""
-        self.is_mixed, self._since = self._gold_status()
+        """Detect gold among the tasks, also by an earlier server; repeat after adding some."""
+        with self.campaign.store.read() as (connection, _):
+            gold, first = connection.execute(_GOLD).one()
+        now, policy = time.time(), self.campaign
+        self.is_mixed = bool(gold) or policy.gold_share > 0.0 or policy.gold_first > 0
+        self._since = now if first is None else min(first, now)  # the first lease of gold
 
     def setup(self, gold_share: float, gold_first: int = 0, gold_feedback: bool = False) -> bytes:
         """Return a hash of the settings that all servers of a campaign share.
@@ -189,18 +193,6 @@ class Served:
             f"{self.instructions}"
         ).encode()
         return hashlib.sha256(self.auth.fingerprint + text).digest()
-
-    def _gold_status(self) -> tuple[bool, float]:
-        """Return whether gold is among the tasks, also by an earlier server, and since when.
-
-        That is the first time that any was leased, or now.
-        """
-        with self.campaign.store.read() as (connection, _):
-            gold, first = connection.execute(_GOLD).one()
-        now = time.time()
-        since = now if first is None else min(first, now)
-        policy = self.campaign
-        return bool(gold) or policy.gold_share > 0.0 or policy.gold_first > 0, since
 
     def name_of(self, task: str) -> str:
         """Return the name of a task that workers see."""

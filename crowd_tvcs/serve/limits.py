@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crowd_tvcs.campaign.desk.actions import origin
+from crowd_tvcs.serve.address import LOOPBACK
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Names by which a machine addresses itself."""
 MAX_NAMES = 10_000
 """Names that a limit remembers; the least recent one is forgotten."""
 

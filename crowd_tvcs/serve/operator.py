@@ -1,7 +1,7 @@
 """Operator pages: status of the campaign, and actions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -16,7 +16,7 @@ from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
-from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.door import Door, Name, Short, Token, csv_answer
 from crowd_tvcs.serve.control.people import add_people
 from crowd_tvcs.serve.control.settings import add_settings, read_number
 from crowd_tvcs.serve.control.tasks import add_tasks
@@ -37,6 +37,8 @@ MAX_POINTS = 300
 SHOWN_WORKERS = 5
 """Workers on the first page: those who answer too fast, and those of most answers."""
 NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
+Labels = Annotated[int, Form(ge=1)]
+"""The number of labels of a round."""
 REFRESH_SECONDS = 2
 """Seconds after which the page reloads the figures."""
 
@@ -45,6 +47,59 @@ def router(served: Served) -> APIRouter:
     """Return the pages of the operator."""
     routes = APIRouter(prefix="/operator", include_in_schema=False)
     campaign, status_page, door = served.campaign, _StatusPage(served), Door(served)
+
+    @routes.get("")
+    def overview(request: Request) -> Response:
+        door.session(request)
+        is_part = is_for_script(request)
+        template = "status.html.j2" if is_part else "operator.html.j2"
+        values = status_page.now(may_be_old=is_part)
+        return door.page(request, template, **values, refresh=REFRESH_SECONDS)
+
+    @routes.get("/advice")
+    def advice(request: Request) -> Response:
+        door.session(request)
+        counts: dict[str, int] = {}
+        for one in campaign.review_tasks():
+            counts[one.verdict] = counts.get(one.verdict, 0) + 1
+        return served.page("advice.html.j2", counts=sorted(counts.items()))
+
+    @routes.post("/do")
+    def act(
+        request: Request,
+        what: Annotated[str, Form(max_length=40)],
+        form: Token,
+        name: Annotated[str, Form(max_length=10_000)] = "",
+        back: Annotated[str, Form(max_length=10_000)] = "/operator",
+    ) -> Response:
+        door.form(request, form, ACT)
+        if what in CHANGES:
+            change, message = CHANGES[what]
+            change(campaign, name)
+        elif what in ACTIONS:
+            message = ACTIONS[what](served, name)
+        else:
+            raise RejectedError(f"there is no action {what!r}")
+        return door.done(message, back if back.startswith("/operator/") else "/operator")
+
+    # Before the tables, one of which is that of the people.
+    for add in (_add_login, _add_rounds, _add_workers, add_settings, add_tasks, add_people):
+        add(routes, door)
+
+    @routes.get("/{what}.csv")
+    def download(request: Request, what: str) -> Response:
+        door.session(request, ANSWERS)
+        if what not in TABLES:
+            message = "There is no such table."
+            return served.page("message.html.j2", 404, title="Not found", message=message)
+        return csv_answer(what, *TABLES[what](campaign.store))
+
+    return routes
+
+
+def _add_login(routes: APIRouter, door: Door) -> None:
+    """Add the page on which an operator logs in, and the end of a session."""
+    served = door.served
 
     def login_form(status: int = 200, message: str = "") -> Response:
         single = served.auth.is_single
@@ -70,90 +125,31 @@ def router(served: Served) -> APIRouter:
     routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
 
     @routes.post("/logout")
-    def logout(request: Request, form: Annotated[str, Form()]) -> Response:
+    def logout(request: Request, form: Token) -> Response:
         door.form(request, form)
         served.auth.end_session(door.session(request))
         answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
         answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
 
-    @routes.get("")
-    def overview(request: Request) -> Response:
-        door.session(request)
-        is_part = is_for_script(request)
-        template = "status.html.j2" if is_part else "operator.html.j2"
-        values = status_page.now(may_be_old=is_part)
-        return door.page(request, template, **values, refresh=REFRESH_SECONDS)
 
-    @routes.get("/advice")
-    def advice(request: Request) -> Response:
-        door.session(request)
-        counts: dict[str, int] = {}
-        for one in campaign.review_tasks():
-            counts[one.verdict] = counts.get(one.verdict, 0) + 1
-        return served.page("advice.html.j2", counts=sorted(counts.items()))
-
-    @routes.post("/do")
-    def act(
-        request: Request,
-        what: Annotated[str, Form(max_length=40)],
-        form: Annotated[str, Form()],
-        name: Annotated[str, Form(max_length=10_000)] = "",
-        back: Annotated[str, Form(max_length=10_000)] = "/operator",
-    ) -> Response:
-        door.form(request, form, ACT)
-        if what in CHANGES:
-            change, message = CHANGES[what]
-            change(campaign, name)
-        elif what in ACTIONS:
-            message = ACTIONS[what](served, name)
-        else:
-            raise RejectedError(f"there is no action {what!r}")
-        return door.done(message, back if back.startswith("/operator/") else "/operator")
-
-    @routes.post("/link")
-    def link(
-        request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
-    ) -> Response:
-        door.form(request, form, ACT)
-        token = served.links.make([name], now=time.time())[name]
-        return served.page("link.html.j2", name=name, place=served.link(token))
-
-    for add in (add_settings, add_tasks, add_people):  # before the tables, one of which is theirs
-        add(routes, door)
-
-    @routes.get("/{what}.csv")
-    def download(request: Request, what: str) -> Response:
-        door.session(request, ANSWERS)
-        if what == "labels":
-            found = tables.labels(campaign.store)
-            return csv_answer(what, found.columns, found.rows)
-        if what == "answers":
-            header = ["task", "worker", "label", "seconds", "too_fast"]
-            return csv_answer(what, header, tables.answers(campaign.store))
-        if what == "gold-answers":
-            rows = tables.gold_answers(campaign.store)
-            return csv_answer(what, ["task", "worker", "label"], rows)
-        if what == "remarks":
-            return csv_answer(what, REMARK_COLUMNS, remark_rows(campaign.store))
-        return served.page(
-            "message.html.j2", 404, title="Not found", message="There is no such table."
-        )
+def _add_rounds(routes: APIRouter, door: Door) -> None:
+    """Add the forms that plan a round, and that show what it would bring."""
+    served, campaign = door.served, door.served.campaign
 
     @routes.post("/plan")
-    def plan(
-        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
-    ) -> Response:
+    def plan(request: Request, labels: Labels, form: Token) -> Response:
         door.form(request, form, ACT)
         found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
+        if not found.pairs:
+            message = f"No label is worth asking now: {found.reason}. No round was issued."
+            return served.page("result.html.j2", title="No round", message=message)
         return csv_answer(
             f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs]
         )
 
     @routes.post("/preview")
-    def preview(
-        request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
-    ) -> Response:
+    def preview(request: Request, labels: Labels, form: Token) -> Response:
         door.form(request, form, ACT)
         from crowd_tvcs.campaign.planning.proposal import RoundRequest
         from crowd_tvcs.campaign.rounds import propose
@@ -174,13 +170,24 @@ def router(served: Served) -> APIRouter:
         )
         return served.page("result.html.j2", title=title, message=message)
 
+
+def _add_workers(routes: APIRouter, door: Door) -> None:
+    """Add the forms that add workers and make links."""
+    served, campaign = door.served, door.served.campaign
+
+    @routes.post("/link")
+    def link(request: Request, name: Name, form: Token) -> Response:
+        door.form(request, form, ACT)
+        token = served.links.make([name], now=time.time())[name]
+        return served.page("link.html.j2", name=name, place=served.link(token))
+
     @routes.post("/workers")
     def add_workers(
         request: Request,
         names: Annotated[str, Form(max_length=10_000)],
-        form: Annotated[str, Form()],
-        max_tasks: Annotated[str, Form(max_length=20)] = "",
-        cost: Annotated[str, Form(max_length=20)] = "",
+        form: Token,
+        max_tasks: Short = "",
+        cost: Short = "",
         group: Annotated[str, Form(max_length=200)] = "",
     ) -> Response:
         door.form(request, form, ACT)
@@ -203,14 +210,12 @@ def router(served: Served) -> APIRouter:
         )
 
     @routes.post("/links")
-    def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
+    def all_links(request: Request, form: Token) -> Response:
         door.form(request, form, ACT)
         names = [seat.name for seat in list_worker_activity(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
         rows = [[name, served.link(token)] for name, token in tokens.items()]
         return csv_answer("links", ["worker", "link"], list(rows))
-
-    return routes
 
 
 class _StatusPage:
@@ -292,6 +297,21 @@ def _revoke(served: Served, name: str) -> str:
     return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
 
+def _labels(store: Store) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    found = tables.labels(store)
+    return found.columns, found.rows
+
+
+TABLES: dict[str, Callable[[Store], tuple[Sequence[str], Sequence[Sequence[Any]]]]] = {
+    "labels": _labels,
+    "answers": lambda store: (
+        ["task", "worker", "label", "seconds", "too_fast"],
+        tables.answers(store),
+    ),
+    "gold-answers": lambda store: (["task", "worker", "label"], tables.gold_answers(store)),
+    "remarks": lambda store: (REMARK_COLUMNS, remark_rows(store)),
+}
+"""Header and rows of the tables to download."""
 CHANGES: dict[str, tuple[Callable[[Campaign, str], None], str]] = {
     "pause": (lambda campaign, _: campaign.pause(), "no tasks are assigned until you resume"),
     "resume": (lambda campaign, _: campaign.pause(False), "tasks are assigned again"),

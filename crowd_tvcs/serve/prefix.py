@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from fastapi.responses import RedirectResponse
 
 from crowd_tvcs.serve.limits import Receive, Scope, Send
-
-OWN = ("answer", "api", "media", "operator", "remark", "skip", "static", "undo", "w")
-"""First parts of the server's own paths, which a prefix must not have."""
-
-_PREFIX = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
-
-
-def prefix_of(text: str) -> str:
-    """Return a prefix of paths without a trailing slash; ``""`` for the root of the host."""
-    found = text.rstrip("/")
-    if found and not _PREFIX.fullmatch(found):
-        raise ValueError(
-            "--root-path must be a path such as /label, of letters, digits, '.', '_', '~' and "
-            f"'-', found {text!r}"
-        )
-    first = found.split("/")[1] if found else ""
-    if first in OWN:
-        raise ValueError(
-            f"--root-path must not begin with /{first}, a path of the server itself, found "
-            f"{text!r}: give another, such as /label"
-        )
-    return found
 
 
 class PrefixMiddleware:

@@ -10,10 +10,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import uvicorn
 from sqlalchemy import func, select
@@ -37,22 +35,22 @@ from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.campaign.store.server_lock import ServerLock, hold_server_lock
 from crowd_tvcs.serve import connections
+from crowd_tvcs.serve.address import ListenAddress
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.control.accounts import read_accounts
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
-from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.recruit.sign_up import SignUp
 from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.texts import missing, read_texts
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.display import joined, plural
 from tvcs_core.files.errors import RunError
 
 GOLD_SHARE = 0.1
 """Share of gold among the assigned tasks, if gold is given without a share."""
-ALL_INTERFACES = ("0.0.0.0", "::")
-"""Addresses that stand for all interfaces of this machine."""
+NO_GOLD = 0.0, 0, False
+"""Share of gold, number of gold tasks that come first, and whether their labels are shown."""
 GRACE_SECONDS = 1
 """Seconds that requests have to finish after Ctrl-C."""
 DEMO = {
@@ -67,82 +65,6 @@ DEMO = {
 }
 
 
-@dataclass(frozen=True)
-class ListenAddress:
-    """Address of the server, and its URL for browsers.
-
-    Raises
-    ------
-    ValueError
-        If others can reach it without a declared protection, or its URL for browsers is missing.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    behind_proxy: bool = False
-    trust_network: bool = False
-    public_url: str | None = None
-    root: str = ""
-
-    def __post_init__(self) -> None:
-        if self.behind_proxy and self.trust_network:
-            raise ValueError(
-                "--behind-proxy and --trust-network exclude each other: either a proxy speaks "
-                "https, or the network is trusted without it"
-            )
-        if self.host not in LOOPBACK and not (self.behind_proxy or self.trust_network):
-            raise ValueError(
-                f"--host {self.host} can be reached by others, and links and the password would be "
-                "sent unencrypted: let a proxy speak https and give --behind-proxy, or give "
-                "--trust-network if the network is private"
-            )
-        if self.public_url is not None:
-            _check_url(self.public_url, self.root, needs_https=self.behind_proxy)
-        elif self.behind_proxy:
-            raise ValueError(
-                "--behind-proxy needs --public-url, the URL of the proxy for browsers, such as "
-                "https://label.example.org"
-            )
-        elif self.host in ALL_INTERFACES:
-            raise ValueError(
-                f"--host {self.host} is no address that browsers can open: give --public-url, such "
-                f"as http://192.168.1.5:{self.port}"
-            )
-
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers use https."""
-        return self.url.startswith("https://")
-
-    @property
-    def listens(self) -> str:
-        """URL of the server itself."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
-
-    @property
-    def url(self) -> str:
-        """URL for people."""
-        return (
-            f"{self.listens}{self.root}" if self.public_url is None else self.public_url.rstrip("/")
-        )
-
-
-def _check_url(url: str, root: str, *, needs_https: bool) -> None:
-    parts = urlsplit(url)
-    schemes = ("https",) if needs_https else ("http", "https")
-    if parts.scheme not in schemes or not parts.hostname or parts.username or parts.query:
-        why = ", since a proxy speaks https" if needs_https else ""
-        raise ValueError(
-            f"--public-url must be such as https://label.example.org{why}, found {quoted(url)}"
-        )
-    if parts.path.rstrip("/") != root:
-        raise ValueError(
-            f"--public-url must end with the path of --root-path, {root or 'none'}, "
-            f"found {quoted(url)}"
-        )
-
-
 def serve(
     store: str | None,
     address: ListenAddress,
@@ -150,7 +72,7 @@ def serve(
     content: Path | None = None,
     media: Path | None = None,
     instructions: Path | None = None,
-    password_file: Path | None = None,
+    operator_password_file: Path | None = None,
     operators: Path | None = None,
     gold: Path | None = None,
     gold_share: float | None = None,
@@ -174,57 +96,61 @@ def serve(
         If the address is in use, or another server has the campaign, except one with the same
         settings on PostgreSQL; also if it started while the database was unavailable.
     """
-    texts = read_texts(language)
-    if lacking_texts := missing(texts):
-        print_message(f"{language} lacks {plural(len(lacking_texts), 'text')}, in English here")
+    texts = _texts(language)
     with _campaign(store) as campaign:
         accounts = () if operators is None else tuple(read_accounts(operators))
-        password = "" if accounts else _password(password_file)
+        password = "" if accounts else _password(operator_password_file)
         text = "" if instructions is None else _instructions(instructions, media)
         labels = {} if gold is None else _gold_labels(campaign, gold)
         bodies = {} if content is None else _bodies(campaign, content, media, labels)
         check_kept_media(campaign.store, media, bodies)
-        is_gold = gold is not None or gold_share is not None or gold_first > 0
-        share = GOLD_SHARE if gold_share is None else gold_share
-        share = share if is_gold else 0.0
         served = Served(
-            campaign,
-            password,
-            media,
-            text,
-            address.is_secure,
-            address.root,
-            address.url,
-            sign_up,
-            accounts,
-            user_header,
-            texts,
-        )
+            campaign, password, media, text, address.is_secure, address.root, address.url,
+            sign_up, accounts, user_header, texts,
+        )  # fmt: skip
         if sign_up is not None:
             with campaign.store.read() as (_, settings):
                 check_seats(settings, sign_up.rules)
-        with hold_server_lock(
-            campaign.store, served.setup(share, gold_first, gold_feedback), SETUP_DIFFERENCES
-        ) as sign:
+        is_gold = gold is not None or gold_share is not None or gold_first > 0
+        share = GOLD_SHARE if gold_share is None else gold_share
+        rules = (share, gold_first, gold_feedback) if is_gold else NO_GOLD
+        with hold_server_lock(campaign.store, served.setup(*rules), SETUP_DIFFERENCES) as sign:
             if is_gold:
                 _mix_in(campaign, labels, content, bodies)
-                campaign.gold_share, campaign.gold_first = share, gold_first
-                campaign.gold_feedback = gold_feedback
+                campaign.gold_share, campaign.gold_first, campaign.gold_feedback = rules
                 served.look_for_gold()
             if content is not None and (lacking := set_content(campaign.store, bodies, content)):
                 have = plural(lacking, "task has", "tasks have")
                 print_message(f"{have} no content; names are shown")
             if is_gold:
                 _print_workers_without_tasks(campaign)
-            print_message(f"operator: {address.url}/operator")
-            if password_file is None and not accounts:
-                print_message(f"password of the operator, for this run: {password}")
-            if sign_up is not None and not sign_up.rules.is_signed:
-                print_message(f"people sign up at {address.url}/join?{sign_up.parameters[0]}=ID")
+            _print_addresses(served, password if operator_password_file is None else "")
             if store is None:
-                for name, token in served.links.make(None, now=time.time()).items():
-                    print_message(f"{name}: {served.link(token)}")
+                _print_links(served)
             _run(served, address, sign)
+
+
+def _texts(language: str) -> Mapping[str, str]:
+    """Read the texts of a language, and report those that it lacks."""
+    texts = read_texts(language)
+    if lacking := missing(texts):
+        print_message(f"{language} lacks {plural(len(lacking), 'text')}, in English here")
+    return texts
+
+
+def _print_addresses(served: Served, password: str) -> None:
+    """Print the addresses of operators and of people who sign up, and a password made here."""
+    print_message(f"operator: {served.public_url}/operator")
+    if password:
+        print_message(f"password of the operator, for this run: {password}")
+    sign_up = served.sign_up
+    if sign_up is not None and not sign_up.rules.is_signed:
+        print_message(f"people sign up at {served.public_url}/join?{sign_up.parameters[0]}=ID")
+
+
+def _print_links(served: Served) -> None:
+    for name, token in served.links.make(None, now=time.time()).items():
+        print_message(f"{name}: {served.link(token)}")
 
 
 def _instructions(path: Path, media: Path | None) -> str:

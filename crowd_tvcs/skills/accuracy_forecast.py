@@ -13,19 +13,17 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.intervals import prediction_interval, wilson
+from crowd_tvcs.belief.parameters import COUNT, SHARE, numbers
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MIN_SKILL_GAP = 0.01  # accuracy: with less, the best and the usual workers are not told apart
-INT64_MAX = 2**63 - 1
 
 
 class AccuracyForecast(NamedTuple):
@@ -91,27 +89,18 @@ class ForecastModel:
         if not isinstance(given, dict) or set(given) != names:
             raise ValueError(f"forecast_model must have {', '.join(sorted(names))}")
         lists = {name: given[name] for name in ("labels", "best", "gaps")}
-        for name, values in lists.items():
-            if not isinstance(values, list | tuple) or len(values) != len(lists["labels"]):
-                raise ValueError(f"forecast_model.{name} must be a list, as long as labels")
         labels = lists["labels"]
-        if (
-            not labels
-            or not all(map(is_positive_count, labels))
-            or list(labels) != sorted(set(labels))
-        ):
+        for name, values in lists.items():
+            if not isinstance(values, list | tuple) or len(values) != len(labels):
+                raise ValueError(f"forecast_model.{name} must be a list, as long as labels")
+        for name, allowed in _RANGES.items():
+            for value in lists.get(name, [given[name]]):
+                allowed.check(f"forecast_model.{name}", value)
+        if not labels or list(labels) != sorted(set(labels)):
             raise ValueError("forecast_model.labels must be integers >= 1 that ascend")
-        if not is_positive_count(given["gold_tasks"]):
-            raise ValueError("forecast_model.gold_tasks must be an integer >= 1")
-        if not all(is_number_in(x, 0.0) for x in (given["usual"], *lists["best"])):
-            raise ValueError("forecast_model.best and forecast_model.usual must lie in [0, 1]")
-        if not all(is_number_in(x, -1.0) for x in lists["gaps"]):
-            raise ValueError("forecast_model.gaps must lie in [-1, 1]")
         return cls(**{**given, **{name: tuple(values) for name, values in lists.items()}})
 
-    def forecast_plan(
-        self, quality: Floats, support: NDArray[np.bool_], accuracy: Floats
-    ) -> AccuracyForecast:
+    def forecast_plan(self, quality: Floats, support: Bools, accuracy: Floats) -> AccuracyForecast:
         """Forecast the accuracy of a plan from qualities and pairs of shape (workers, tasks).
 
         `accuracy` is the expected accuracy of every task.
@@ -156,14 +145,8 @@ class ForecastModel:
         )
 
 
-def is_positive_count(value: object) -> bool:
-    """Whether a value is an integer from 1 to `INT64_MAX`."""
-    return type(value) is int and 1 <= value <= INT64_MAX
-
-
-def is_number_in(value: object, least: float) -> bool:
-    """Whether a value is a number from `least` to 1; NaN is not."""
-    return type(value) in (int, float) and least <= value <= 1.0  # type: ignore[operator]
+_GAP = numbers(lambda x: -1.0 <= x <= 1.0, "from -1 to 1")
+_RANGES = {"gold_tasks": COUNT, "labels": COUNT, "best": SHARE, "usual": SHARE, "gaps": _GAP}
 
 
 def shrunken_gap(reached: float, expected: float, gold_tasks: int) -> float:

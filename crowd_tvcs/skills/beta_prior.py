@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from crowd_tvcs.arrays import Floats, Integers
 
 PRIORS = ("empirical-bayes", "two-answers", "usual-crowd")
 FEW_STRENGTH = 2.0  # answers, of the prior with few gold answers: one right and one wrong (Laplace)
@@ -16,8 +17,6 @@ PRIOR_STRENGTH = 10.0  # answers: median of the log-normal prior of the strength
 # as `PRIOR_STRENGTH` answers, so that the first answers to gold do not decide on everybody.
 USUAL_MEAN = 0.65
 MEANS = (0.02, 0.98)  # bounds of the mean accuracy, which keep the Beta parameters above 0
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,30 +36,25 @@ class BetaPrior:
     source: str
 
 
-def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Return the prior for few gold answers: their share of right ones, counting two answers."""
-    total = float(n_gold.sum()) + 2.0
-    mean = (float(n_right.sum()) + 1.0) / total
-    return BetaPrior(mean, FEW_STRENGTH, "two-answers")
+def few_answers(kind: str, n_gold: Integers, n_right: Integers) -> BetaPrior:
+    """Return the prior of a crowd with few gold answers, counting two answers.
+
+    Its mean is the share of right ones, with one right and one wrong added (``"two-answers"``), or
+    `PRIOR_STRENGTH` of a crowd like others (``"usual-crowd"``).
+    """
+    strength, mean = (2.0, 0.5) if kind == "two-answers" else (PRIOR_STRENGTH, USUAL_MEAN)
+    share = (float(n_right.sum()) + mean * strength) / (float(n_gold.sum()) + strength)
+    return BetaPrior(share, FEW_STRENGTH, kind)
 
 
-def usual_crowd(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Return the prior for few or no gold answers in a crowd like others (`USUAL_MEAN`)."""
-    total = float(n_gold.sum()) + PRIOR_STRENGTH
-    mean = (float(n_right.sum()) + USUAL_MEAN * PRIOR_STRENGTH) / total
-    return BetaPrior(mean, FEW_STRENGTH, "usual-crowd")
-
-
-def prior_of(kind: str, n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def prior_of(kind: str, n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Return the prior of one of `PRIORS` for the counts of a crowd."""
-    if kind == "two-answers":
-        return two_answers(n_gold, n_right)
-    if kind == "usual-crowd" and (n_gold >= 2).sum() < FEW_WORKERS:
-        return usual_crowd(n_gold, n_right)
-    return beta_prior(n_gold, n_right)
+    if kind != "two-answers" and (n_gold >= 2).sum() >= FEW_WORKERS:
+        return beta_prior(n_gold, n_right)
+    return few_answers("usual-crowd" if kind == "usual-crowd" else "two-answers", n_gold, n_right)
 
 
-def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+def beta_prior(n_gold: Integers, n_right: Integers) -> BetaPrior:
     """Fit mean and strength by maximum a posteriori in the beta-binomial model, within bounds.
 
     The strength has a log-normal prior with median `PRIOR_STRENGTH` and deviation 1.
@@ -68,8 +62,6 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
     from scipy.optimize import minimize
     from scipy.special import betaln
 
-    if (n_gold >= 2).sum() < FEW_WORKERS:
-        return two_answers(n_gold, n_right)
     some = n_gold > 0
     pairs, times = np.unique(
         np.stack([n_right[some], n_gold[some] - n_right[some]]), axis=1, return_counts=True

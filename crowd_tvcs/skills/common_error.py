@@ -11,9 +11,9 @@ answers of the best workers.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, shrunken_gap
 from tvcs_core.streams import stream
 
@@ -28,12 +28,9 @@ MIN_ANSWERED_SHARE = 0.5  # of the gold tasks that must have a number of answers
 MAX_ERROR = 0.9  # bounds of e
 MIN_ERROR = 1e-4
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 
 def common_error(
-    accuracy: Floats, claims: dict[int, Floats], n_answers: NDArray[np.int64], n_classes: int
+    accuracy: Floats, claims: dict[int, Floats], n_answers: Integers, n_classes: int
 ) -> float:
     """Return the common error with which plans expect the mean confidences of the votes.
 
@@ -73,7 +70,7 @@ def common_error(
 def fit_forecast(
     accuracy: Floats,
     hits: dict[int, Floats],
-    n_answers: NDArray[np.int64],
+    n_answers: Integers,
     usual: float,
     e: float,
     n_classes: int,

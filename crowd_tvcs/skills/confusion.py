@@ -9,15 +9,13 @@ Dirichlet-multinomial model.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.skills.beta_prior import FEW_STRENGTH, FEW_WORKERS, STRENGTHS, BetaPrior
 
 # Pseudo-answers with evenly spread mistakes per class of the crowd's counts, for the model of
 # dependence; chosen with its parameters (docs/studies/crowd-confidence.md).
 CROWD_STRENGTH = 20.0
-
-Floats = NDArray[np.float64]
 
 
 def confusion_matrices(
@@ -67,8 +65,7 @@ def expected_matrices(
 def shrink(counts: Floats, expected: Floats, strength: float) -> Floats:
     """Return posterior mean rows: counts plus `strength` pseudo-answers spread as `expected`."""
     total = counts.sum(axis=-1, keepdims=True) + strength
-    out: Floats = (counts + strength * expected) / total
-    return out
+    return (counts + strength * expected) / total
 
 
 def fit_strength(counts: Floats, expected: Floats) -> float:
@@ -95,5 +92,4 @@ def fit_strength(counts: Floats, expected: Floats) -> float:
 
 def _logit(chance: Floats) -> Floats:
     inside = np.clip(chance, 1e-6, 1.0 - 1e-6)
-    out: Floats = np.log(inside) - np.log1p(-inside)
-    return out
+    return np.log(inside) - np.log1p(-inside)

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.belief.parameters import DependenceParams
-from crowd_tvcs.skills.accuracy_forecast import ForecastModel, is_number_in, is_positive_count
+from crowd_tvcs.arrays import Bools, Floats
+from crowd_tvcs.belief.intervals import wilson
+from crowd_tvcs.belief.parameters import BELOW_ONE, COUNT, SHARE, DependenceParams
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from tvcs_core.files.display import plural
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
@@ -23,8 +24,6 @@ from tvcs_core.files.tables import read_text
 BEST_FIRST = 8.0  # choice exponent, per standard deviation of skill, that counts as a strict order
 MIN_GOLD_TO_WARN = 50  # gold tasks: with fewer, the folds disagree on the best one or two workers
 MOST_CLASSES = 20  # with matrices: beyond, gold has too few answers per cell
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,20 @@ class CalibrationBin:
             If a value is out of its range.
         """
         out = cls(**given)
-        if not all(
-            is_positive_count(n) for n in (out.tasks, 1 if out.labels is None else out.labels)
-        ):
-            raise ValueError("measured.tasks and measured.labels must be integers >= 1")
-        if not all(
-            is_number_in(x, 0.0) for x in (out.mean_confidence, out.accuracy, out.low, out.high)
-        ):
-            raise ValueError("the numbers of measured must lie in [0, 1]")
+        for name, value in vars(out).items():
+            if name in ("tasks", "labels"):
+                COUNT.check(f"measured.{name}", 1 if name == "labels" and value is None else value)
+            else:
+                SHARE.check(f"measured.{name}", value)
         return out
+
+    @classmethod
+    def of(
+        cls, claim: Floats, hit: Bools, labels: int | None = None, tasks: int | None = None
+    ) -> CalibrationBin:
+        """Compare confidences with whether labels are right; `tasks` if tasks repeat."""
+        reached, n = float(hit.mean()), hit.size if tasks is None else tasks
+        return cls(labels, n, float(claim.mean()), reached, *wilson(reached, n))
 
     @property
     def labels_text(self) -> str:
@@ -167,8 +171,7 @@ class Dependence(DependenceParams):
         ValueError, TypeError, KeyError, AttributeError
             If it is something else.
         """
-        if not is_number_in(error := given["plan_error"], 0.0) or error == 1:
-            raise ValueError("plan_error must be a number >= 0 and below 1")
+        BELOW_ONE.check("plan_error", given["plan_error"])
         if type(given["labels"]) is not int:
             raise ValueError(f"labels must be an integer, found {given['labels']!r}")
         stored = given["forecast_model"]

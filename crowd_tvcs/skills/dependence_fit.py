@@ -8,11 +8,12 @@ is more probable stays. Draws come from a fixed stream: the same gold gives the 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.common_error import DEFAULT_ERROR, common_error, fit_forecast
 from crowd_tvcs.skills.dependence import BEST_FIRST, Dependence
@@ -33,9 +34,6 @@ MIN_FAMILY_GOLD = 10  # gold tasks; the same for workers in families
 FAMILY_OVERLAP = 0.4  # overlap in a family: the best of .2, .4, .7 on simulated language models
 # Gold tasks; with fewer, asking whether matrices help lost .006 of log score (docs/decisions, 65).
 MIN_GOLD_FOR_MATRICES = 30
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def fit_dependence(
@@ -68,23 +66,10 @@ def fit_dependence(
         return replace(skill, dependence=usual)
     choice = BEST_FIRST if like is None else estimate_choice(like, answers, gold, skill)
     given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
-    model, alone = _most_likely(given), Dependence()
+    model = _most_likely(given, choice=choice, labels=0 if like is None else like.size)
     plan_error, forecast_model = _of_plans(seen, model, len(answers.classes))
-    return replace(
-        skill,
-        dependence=replace(
-            model,
-            source="gold",
-            choice=choice,
-            labels=0 if like is None else like.size,
-            plan_error=plan_error,
-            forecast_model=forecast_model,
-            gold=int(seen.truth.size),
-            score=given.score(model),
-            independent_score=given.score(alone),
-            measured=given.measured(model),
-        ),
-    )
+    model = replace(model, plan_error=plan_error, forecast_model=forecast_model)
+    return replace(skill, dependence=model)
 
 
 def fit_families(
@@ -121,12 +106,7 @@ def fit_families(
     given = replace(given, family_of=family_of[answers.worker_of[seen.answer]])
     if seen.truth.size < MIN_FAMILY_GOLD:
         return usual_dependence(within=FAMILY_OVERLAP), given, seen.task
-    model = _most_likely(given, FAMILY_OVERLAP)
-    model = replace(
-        model, source="gold", choice=0.0, labels=answers.size, gold=int(seen.truth.size),
-        score=given.score(model), independent_score=given.score(Dependence()),
-        measured=given.measured(model),
-    )  # fmt: skip
+    model = _most_likely(given, FAMILY_OVERLAP, choice=0.0, labels=answers.size)
     return model, given, seen.task
 
 
@@ -137,15 +117,20 @@ def held_out_prefixes(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
     return _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
 
 
-def _most_likely(given: Prefixes, within: float = 0.0) -> Dependence:
+def _most_likely(given: Prefixes, within: float = 0.0, **facts: Any) -> Dependence:
     """Return the fitted model, with confusion matrices if held-out gold gains from them."""
-    facts = {"last": given.last, "within": within}
+    facts |= {"last": given.last, "within": within, "source": "gold", "gold": given.tasks}
     model = Dependence.at(Loss(given, within).minimizer(), **facts)
-    if given.rows.own is None or given.tasks < MIN_GOLD_FOR_MATRICES:
-        return model
-    even = replace(given, rows=replace(given.rows, own=None))
-    other = replace(Dependence.at(Loss(even, within).minimizer(), **facts), blend=0.0)
-    return model if given.score(model) >= even.score(other) else other
+    if given.rows.own is not None and given.tasks >= MIN_GOLD_FOR_MATRICES:
+        even = replace(given, rows=replace(given.rows, own=None))
+        other = replace(Dependence.at(Loss(even, within).minimizer(), **facts), blend=0.0)
+        model = model if given.score(model) >= even.score(other) else other
+    return replace(
+        model,
+        score=given.score(model),
+        independent_score=given.score(Dependence()),
+        measured=given.measured(model),
+    )
 
 
 def _of_plans(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.belief.constants import KNOTS
 from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
@@ -21,7 +21,6 @@ from crowd_tvcs.belief.dependent import (
     dependent_posterior,
     family_weights,
 )
-from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.belief.parameters import knot_weights
 from crowd_tvcs.skills.common_error import DEFAULT_ERROR
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
@@ -42,9 +41,6 @@ MAX_ITERATIONS = 30
 CALIBRATION_WEIGHT = 3.0
 CALIBRATION_HALF_GOLD = 30.0  # gold tasks with which the weight is half of that
 MIN_VARIANCE = 0.02  # of a hit or miss, so that a perfect bin does not weigh without bound
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def usual_dependence(**facts: Any) -> Dependence:
@@ -117,16 +113,10 @@ class Prefixes:
         """Return mean confidence and accuracy by the number of answers."""
         p = self.posteriors(model)
         claim, hit = p.max(axis=1), p.argmax(axis=1) == self.truth
-        out = []
-        for labels, part in zip(PREFIXES, self.part, strict=True):
-            tasks = round((part.stop - part.start) * self.weight * len(PREFIXES))
-            low, high = wilson(float(hit[part].mean()), tasks)
-            out.append(
-                CalibrationBin(
-                    labels, tasks, float(claim[part].mean()), float(hit[part].mean()), low, high
-                )
-            )
-        return tuple(out)
+        return tuple(
+            CalibrationBin.of(claim[part], hit[part], labels, self.tasks)
+            for labels, part in zip(PREFIXES, self.part, strict=True)
+        )
 
 
 class Loss:
@@ -164,8 +154,7 @@ class Loss:
             found = minimize(
                 self, PRIOR_MEAN, jac=True, method="L-BFGS-B", bounds=bounds, options=rounds
             )
-        out: Floats = found.x
-        return out
+        return found.x
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient.

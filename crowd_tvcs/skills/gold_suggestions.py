@@ -12,9 +12,9 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Integers
 from crowd_tvcs.skills.skill import Skill
 
 
@@ -75,9 +75,7 @@ def suggest_gold_tasks(
     return chosen
 
 
-def _by_task(
-    task_of: NDArray[np.int64], worker_of: NDArray[np.int64], n_tasks: int
-) -> list[NDArray[np.int64]]:
+def _by_task(task_of: Integers, worker_of: Integers, n_tasks: int) -> list[Integers]:
     """Return the workers of every task."""
     order = np.argsort(task_of, kind="stable")
     ends = np.cumsum(np.bincount(task_of, minlength=n_tasks))

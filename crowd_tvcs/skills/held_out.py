@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.answers.class_prevalence import class_prevalence
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices, fit_strength, shrink
 from crowd_tvcs.skills.dependence import BEST_FIRST
@@ -31,9 +32,6 @@ ALMOST_ALL = 0.9  # share of the answers to gold beyond which workers count as n
 CHOICE_STEP = 0.5  # of the exponent of `orders`
 SKILL_TOLERANCE = 1e-9  # deviation of skills that counts as none
 ORDERS = 2  # random orders of the answers, if they do not come best first
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +173,9 @@ def orders(task_of: Integers, lower_bound: Floats, choice: float) -> list[Intege
     """
     if choice >= BEST_FIRST:
         return [ranks(task_of, -lower_bound)]
-    ahead = choice * _standardised(lower_bound)
+    deviation = lower_bound.std()
+    unit = deviation if deviation > SKILL_TOLERANCE else 1.0
+    ahead = choice * ((lower_bound - lower_bound.mean()) / unit)
     rng = stream(0, "order of gold answers")
     tiny = np.finfo(np.float64).tiny  # a draw of 0 comes first
     drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(ORDERS))
@@ -209,8 +209,7 @@ def estimate_choice(like: Answers, answers: Answers, gold: Gold, skill: Skill) -
 
     def counted(rank: Integers) -> Floats:
         """Return the weight of answers of these ranks."""
-        out: Floats = often[np.minimum(rank, often.size - 1)]
-        return out
+        return often[np.minimum(rank, often.size - 1)]
 
     first = counted(ranks(task_of, -of_gold))
     if first.mean() >= ALMOST_ALL or of_gold.std() <= SKILL_TOLERANCE:
@@ -230,9 +229,3 @@ def estimate_choice(like: Answers, answers: Answers, gold: Gold, skill: Skill) -
     at = bisect_left(steps[1:-1], chosen, key=skilled)
     nearest = min(steps[at : at + 2], key=lambda choice: abs(skilled(choice) - chosen))
     return float(nearest)
-
-
-def _standardised(values: Floats) -> Floats:
-    deviation = values.std()
-    out: Floats = (values - values.mean()) / (deviation if deviation > SKILL_TOLERANCE else 1.0)
-    return out

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality, as_quality
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
     answer_likelihoods,
@@ -26,8 +27,6 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.arguments import array_of
 from tvcs_core.files.frames import is_frame
-
-Floats = NDArray[np.float64]
 
 
 def posterior(

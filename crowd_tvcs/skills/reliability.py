@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from crowd_tvcs.skills.dependence_fit import held_out_prefixes
@@ -37,9 +37,6 @@ MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
 # Probability with which so many more gold tasks settle a target: "four cases of five".
 SETTLED = 0.8
 STEP = 1.05  # between numbers of further gold tasks that are tried
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def gold_confidences(answers: Answers, gold: Gold, skill: Skill) -> tuple[Floats, Bools]:
@@ -75,12 +72,7 @@ def calibration_bins(claim: Floats, hit: Bools) -> list[CalibrationBin]:
         inside = (claim >= low) & ((claim < high) | (high == BIN_EDGES[-1]))
         tasks = int(inside.any(axis=1).sum())
         if tasks:
-            reached = float(hit[inside].mean())
-            out.append(
-                CalibrationBin(
-                    None, tasks, float(claim[inside].mean()), reached, *wilson(reached, tasks)
-                )
-            )
+            out.append(CalibrationBin.of(claim[inside], hit[inside], tasks=tasks))
     return out
 
 
@@ -210,8 +202,7 @@ def predictive(hits: float, tries: float, further: int) -> Floats:
     a, b = hits + 0.5, tries - hits + 0.5
     log = betaln(k + a, further - k + b) - betaln(a, b)
     log += gammaln(further + 1.0) - gammaln(k + 1.0) - gammaln(further - k + 1.0)
-    out: Floats = np.exp(log)
-    return out
+    return np.exp(log)
 
 
 def describe_evidence(found: TargetEvidence | None, target: float) -> str:

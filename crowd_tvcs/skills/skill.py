@@ -18,11 +18,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.class_prevalence import class_prevalence
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.skills.beta_prior import BetaPrior
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, confusion_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
@@ -35,8 +35,6 @@ INTERVAL = 0.9  # credible level
 # Standard deviations below the mean; gained up to .003 on three sets of recorded answers and cost
 # nothing on the fourth (docs/decisions, 17).
 CAUTION = 0.5
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +66,12 @@ class Skill:
 
     workers: tuple[str, ...]
     classes: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: Integers
     prior: BetaPrior
     interval: float = INTERVAL
     per_class: bool = False
     learnt: Floats | None = None
-    gold_per_class: NDArray[np.int64] | None = None
+    gold_per_class: Integers | None = None
     dependence: Dependence | None = None
 
     def __repr__(self) -> str:
@@ -84,12 +82,12 @@ class Skill:
         )
 
     @property
-    def n_gold(self) -> NDArray[np.int64]:
+    def n_gold(self) -> Integers:
         """Number of gold tasks that each worker answered."""
         return self.counts.sum(axis=(1, 2))
 
     @property
-    def n_right(self) -> NDArray[np.int64]:
+    def n_right(self) -> Integers:
         """Number of gold tasks that each worker answered correctly."""
         return np.trace(self.counts, axis1=1, axis2=2)
 
@@ -118,8 +116,7 @@ class Skill:
     def deviation(self) -> Floats:
         """Posterior standard deviation of every worker's accuracy."""
         a, b = self.beta
-        out: Floats = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
-        return out
+        return np.sqrt(a * b / (a + b + 1.0)) / (a + b)
 
     @property
     def low(self) -> Floats:
@@ -192,8 +189,7 @@ class Skill:
     def _quantile(self, share: float) -> Floats:
         from scipy.special import betaincinv
 
-        out: Floats = betaincinv(*self.beta, share)
-        return out
+        return betaincinv(*self.beta, share)
 
 
 def reversed_doubt(skill: Skill) -> str | None:

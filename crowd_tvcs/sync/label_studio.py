@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
@@ -273,7 +274,10 @@ class LabelStudio:
     def _tasks(self, since: str | None) -> Iterator[dict[str, Any]]:
         query = None
         if since is not None:
-            query = json.dumps({"filters": _updated(parse_time(since) - OVERLAP)})
+            moment = datetime.fromtimestamp(parse_time(since) - OVERLAP, UTC)
+            text = moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            filters = _filters("updated_at", "greater_or_equal", "Datetime", text)
+            query = json.dumps({"filters": filters})
         page, seen, total = 1, 0, 1
         while seen < total:
             found = self._ask(
@@ -325,13 +329,6 @@ class LabelStudio:
             float(took) if took and took > 0 else None,
             why,
         )
-
-
-def _updated(moment: float) -> dict[str, Any]:
-    from datetime import UTC, datetime
-
-    text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return _filters("updated_at", "greater_or_equal", "Datetime", text)
 
 
 def _filters(column: str, operator: str, kind: str, value: str) -> dict[str, Any]:

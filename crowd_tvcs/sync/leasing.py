@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.leases import (
     before_submit,
     free,
     submit,
-    the_worker,
+    the_one,
 )
 from crowd_tvcs.campaign.offers import before_offer, offer
 from crowd_tvcs.campaign.store import queries
@@ -114,7 +114,9 @@ def lease_batches(store: Store, workers: Collection[str], batch: int, now: float
     with store.read() as (connection, settings):
         rows = connection.execute(_HOLDINGS, {"now": now}).all()
     if any(row.lapsed for row in rows):
-        _free_lapsed(store, now)
+        expire = queries.EXPIRE.with_(now=now)
+        with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
+            free(connection, settings, lapsed)
     since = now - settings.lease_seconds
     queue = []
     for row in (row for row in rows if row.name in workers):
@@ -181,12 +183,6 @@ def contents(store: Store) -> dict[str, dict[str, str]]:
     }
 
 
-def _free_lapsed(store: Store, now: float) -> None:
-    expire = queries.EXPIRE.with_(now=now)
-    with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
-        free(connection, settings, lapsed)
-
-
 def _fill(store: Store, name: str, most: int, now: float) -> None:
     """Lease tasks to one worker until they have `most`."""
     expire, *worker_and_best = before_offer(name, now, store.is_per_pair)
@@ -197,7 +193,7 @@ def _fill(store: Store, name: str, most: int, now: float) -> None:
             (settings,), workers, best = run_together(
                 connection, queries.SETTINGS.with_(), *worker_and_best
             )
-            who = the_worker(workers, name)
+            who = the_one("worker", workers, name)
             if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:
                 break
             # An offer renews the lease that is open; without one it gives the next.

@@ -175,7 +175,8 @@ class Sync:
         for one, name in sorted(there, key=lambda pair: (pair[0].when, pair[0].key)):
             who = self._worker_of(one.who)
             if who is None:
-                self._leave_out(one)
+                self.counts[UNKNOWN_ACCOUNTS] += one.key not in self._unknown_accounts
+                self._unknown_accounts.add(one.key)
             elif name in self._names.tasks:
                 is_changed |= self._take_one(one, who, name, states, now)
         if is_changed:
@@ -227,11 +228,6 @@ class Sync:
             self._refused.add(answer.key)
         self.counts["refused"] += 1
         self.log(f"refused: {answer.key} of {quoted(answer.worker)}: {why}")
-
-    def _leave_out(self, one: Annotation) -> None:
-        if one.key not in self._unknown_accounts:
-            self._unknown_accounts.add(one.key)
-            self.counts[UNKNOWN_ACCOUNTS] += 1
 
     def _show(self) -> None:
         """Show every worker their open tasks, and no others."""

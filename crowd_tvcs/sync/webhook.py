@@ -25,17 +25,13 @@ class WebhookListener:
     """Event set by calls: `wait` returns at a call, and `path` is the path to call."""
 
     def __init__(self) -> None:
-        self._called = threading.Event()
+        self.called = threading.Event()
         self.path = f"/{secrets.token_urlsafe(18)}"
-
-    def notify(self) -> None:
-        """Set the event."""
-        self._called.set()
 
     def wait(self, seconds: float) -> None:
         """Wait for a call or until the time is over."""
-        self._called.wait(seconds)
-        self._called.clear()
+        self.called.wait(seconds)
+        self.called.clear()
 
 
 @contextmanager
@@ -57,7 +53,7 @@ def listen(listener: WebhookListener, host: str, port: int) -> Iterator[str]:
             self.rfile.read(min(size, MAX_BODY_BYTES))
             is_ours = secrets.compare_digest(self.path.encode(), listener.path.encode())
             if is_ours:
-                listener.notify()
+                listener.called.set()
             self.send_response(204 if is_ours else 404)
             self.end_headers()
 

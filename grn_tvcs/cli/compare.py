@@ -124,8 +124,6 @@ def compare(given: CompareOptions) -> None:
     three conditions or more all pairs are compared, with one correction. For two folders of
     finished infer runs only edges.tsv are compared, without genes.tsv.
     """
-    from grn_tvcs.comparison.finished import is_finished
-
     given.engine()
     refuse_few_variable(given.top_variable)
     if given.b is None and given.condition_column is None:
@@ -135,9 +133,9 @@ def compare(given: CompareOptions) -> None:
         )
     if given.b is not None and given.condition_column is not None:
         raise ValueError("give a second table or --condition-column, not both")
-    folders = [is_finished(path) for path in given.tables]
+    folders = [path.is_dir() for path in given.tables]
     if any(folders) and not all(folders):
-        folder, other = sorted(given.tables, key=is_finished, reverse=True)
+        folder, other = sorted(given.tables, key=Path.is_dir, reverse=True)
         kind = "a file" if other.exists() else "not there"
         raise ValueError(
             f"give two tables or two finished folders, but {folder} is a folder and {other} {kind}"
@@ -225,7 +223,7 @@ def _named(a: Path, b: Path) -> tuple[str, str]:
 
 def _finished(given: CompareOptions) -> None:
     from grn_tvcs.comparison.finished import KINDS, compare_edges, read_finished
-    from grn_tvcs.comparison.finished_page import render
+    from grn_tvcs.comparison.page import render_finished
 
     _refuse_table_options(given)
     first, second = (read_finished(path) for path in given.tables)
@@ -235,7 +233,7 @@ def _finished(given: CompareOptions) -> None:
     a, b = given.wanted or _folders(first.folder, second.folder)
     names = (path.resolve().name for path in given.tables)
     words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
-    page = render(
+    page = render_finished(
         (first, second), (a, b), (header, rows), sentences, command=command_line(words, named)
     )  # fmt: skip
     with results(NAME, given, named, inputs=records, notes=sentences) as out:

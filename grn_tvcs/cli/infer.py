@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grn_tvcs.cli.options import EDGES, InferOptions
+from grn_tvcs.cli.options import InferOptions
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -36,11 +36,12 @@ def infer(given: InferOptions) -> None:
 def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import read_inputs
-    from grn_tvcs.cli.results import InferenceResults
+    from grn_tvcs.cli.results import write_results
     from grn_tvcs.cli.resume import DONE, INTERRUPTED, earlier_run
     from grn_tvcs.inference.directions import describe_undirected
     from grn_tvcs.inference.samples import unknowable
     from grn_tvcs.methods.table import METHODS
+    from grn_tvcs.network.edge import FILES
     from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability
 
@@ -82,9 +83,9 @@ def _infer(given: InferOptions) -> None:
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
-        InferenceResults(work, network, made).write(written)
+        write_results(work, network, written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
-    (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
+    (out / FILES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
     edges = plural(n_selected, "candidate edge" if made.rules.chosen_by == FEW else "edge")
     print_message(f"{edges} selected of {n_scored} with a score; open {out / 'report.html'}")

@@ -6,6 +6,7 @@ from typing import Any
 
 from grn_tvcs.expression.options import OFF
 from grn_tvcs.methods.table import METHODS
+from tvcs_core.arguments import check_choice
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
 
@@ -20,8 +21,7 @@ def method_options(method: str, given: list[str], calibrate: str | None) -> dict
     calibrate
         Networks to simulate, or ``"off"``; None if not given.
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    check_choice("method", method, METHODS)
     networks = None if calibrate is None else _number_of_networks(calibrate)
     defaults = METHODS[method].options
     options: dict[str, Any] = {}

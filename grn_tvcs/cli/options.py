@@ -13,7 +13,8 @@ from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.method_options import method_options
 from grn_tvcs.inference.infer import refuse_without_prior
 from grn_tvcs.methods.table import DEFAULT, METHODS
-from tvcs_core.arguments import Help
+from grn_tvcs.network.edge import FILES
+from tvcs_core.arguments import Help, check_choice, check_number
 from tvcs_core.command.options import (
     NOT_RECORDED,
     Force,
@@ -31,7 +32,6 @@ ONE_COLUMN_PER_GENE = (
     "one column per gene; rows in the order of the genes, or named by a first column."
 )
 CHECKPOINTS = ".resume"
-EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 # Recorded also where they are not given.
 ALWAYS = (
     "max_in_degree", "max_out_degree", "out_degrees", "max_edges", "regulators", "perturbed_until",
@@ -189,7 +189,7 @@ class InferOptions:
     @property
     def edges_file(self) -> str:
         """The name of the table of edges."""
-        return EDGES[self.compress]
+        return FILES[self.compress]
 
     @property
     def side_by_side(self) -> int:
@@ -213,10 +213,9 @@ class InferOptions:
         from grn_tvcs.network.scores import PAIRS
 
         self.layout.wanted_bins()
-        if self.pairs not in PAIRS:
-            raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {self.pairs!r}")
-        if self.top is not None and self.top < 0:
-            raise ValueError(f"--top must be >= 0, found {self.top}")
+        check_choice("pairs", self.pairs, PAIRS)
+        if self.top is not None:
+            check_number("top", self.top, least=0)
         refuse_few_variable(self.top_variable)
         options = method_options(self.method, self.option or [], self.calibrate)
         if self.prior is not None:
@@ -242,16 +241,18 @@ def refuse_few_variable(n: int | None) -> None:
     """Refuse a number of ``--top-variable`` that leaves too few genes."""
     from grn_tvcs.expression.subset import FEWEST
 
-    if n is not None and n < FEWEST:
-        raise ValueError(f"--top-variable must be >= {FEWEST}, found {n}")
+    if n is not None:
+        check_number("top_variable", n, least=FEWEST)
 
 
-def file_of_genes(edges: Path, genes: Path | None) -> Path | None:
-    """The file that names all genes of a network: as given, or the record beside its edges.
+def all_genes(edges: Path, genes: Path | None) -> list[str] | None:
+    """Read all genes of a network: of the given file, or of the record beside its edges.
 
     None without either: the genes are those of the edges.
     """
+    from grn_tvcs.network.edge_files import read_genes
+
     record = edges.parent / "run.json"
-    if genes is not None or not record.exists():
-        return genes
-    return record
+    if genes is None and not record.exists():
+        return None
+    return read_genes(genes or record)

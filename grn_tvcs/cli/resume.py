@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from grn_tvcs.cli.options import InferOptions
+from grn_tvcs.network.edge_files import read_record
 from tvcs_core import DataError
 from tvcs_core.command.options import input_files, recorded
 from tvcs_core.files.display import joined
 from tvcs_core.files.record import run_record
-from tvcs_core.files.tables import read_text
 
 DONE, INTERRUPTED, NOTHING = "done", "interrupted", "nothing"
 
@@ -46,11 +44,9 @@ def earlier_run(given: InferOptions) -> str:
 def _has_results(given: InferOptions) -> bool:
     """Whether the folder holds the results of just this run."""
     path = given.out / "run.json"
-    if not path.is_file():
-        return False
     try:
-        before = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        return False
+        before = read_record(path) if path.is_file() else None
+    except DataError:  # no text
+        before = None
     same = run_record("grn-tvcs infer", recorded(given), seed=given.seed, inputs=input_files(given))
-    return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
+    return before is not None and all(before.get(k) == same[k] for k in same)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
+from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, all_genes
+from tvcs_core.arguments import Help, check_choice
+from tvcs_core.command.options import with_options
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import joined, plural
@@ -17,44 +20,52 @@ if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
 
 
-@guarded
-def score(
-    edges: EdgesFile,
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of ``grn-tvcs score``."""
+
+    edges: EdgesFile
     reference: Annotated[
         Path,
         typer.Argument(
             metavar="REFERENCE",
             help="True edges: regulator, target and perhaps one of + - ? 1 0; 0 is no edge.",
         ),
-    ],
-    genes: GenesFile = None,
-    pairs: Pairs = "all",
+    ]
+    genes: GenesFile = None
+    pairs: Pairs = "all"
     cut: Annotated[
         str,
-        typer.Option(
-            help="Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
+        Help(
+            "Edges judged: caps (column selected of EDGES), top-n (as many as in REFERENCE) "
             "or own (column own of EDGES, what TIGRESS and ARACNE select themselves; all of EDGES "
             "without one)."
         ),
-    ] = "caps",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
+    ] = "caps"
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
+
+
+@guarded
+@with_options
+def score(given: ScoreOptions) -> None:
     """Compare a network with a reference over ordered pairs of distinct genes.
 
     SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the edges of the cut; AUROC and
     AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
     """
-    from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
-    from grn_tvcs.network.scores import NAMES
+    from grn_tvcs.network.edge_files import read_network, read_reference
+    from grn_tvcs.network.scores import CUTS, NAMES, PAIRS
     from grn_tvcs.network.scores import score as score_network
 
-    listed = file_of_genes(edges, genes)
-    names = _named(edges, reference) if listed is None else read_genes(listed)
-    network = read_network(edges, names)
-    if cut == "own":
+    check_choice("pairs", given.pairs, PAIRS)
+    check_choice("cut", given.cut, CUTS)
+    names = all_genes(given.edges, given.genes) or _named(given.edges, given.reference)
+    network = read_network(given.edges, names)
+    if given.cut == "own":
         network = network.select_by_method()
-    found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
-    if as_json:
+    reference = read_reference(given.reference, names)
+    found = score_network(network, reference, pairs=given.pairs, cut=given.cut)
+    if given.as_json:
         print_json({NAMES.get(name, name): value for name, value in found.facts().items()})
     else:
         print(_as_table(found))

@@ -82,22 +82,8 @@ def compare(
         genes, or an option is out of its range.
     """
     _refuse_unknown(reading)
-    check_number("level", fdr)
-    check_number("permutations", permutations, whole=True)
-    if not 0 < fdr < 1:
-        raise ValueError(f"fdr must be above 0 and below 1, found {fdr:g}")
-    if permutations < MIN_PERMUTATIONS:
-        raise ValueError(f"permutations must be >= {MIN_PERMUTATIONS}, found {permutations}")
-    names = names_of("names", names)
-    if len(set(names)) != 2 or len(names) != 2:
-        raise ValueError(f"names must be two different ones, found {names}")
-    for argument, condition in (("a", a), ("b", b)):
-        if isinstance(condition, Network):
-            raise TypeError(
-                f"{argument} must be the data of a condition, found a Network; score(a, b) counts "
-                "the edges that two networks share"
-            )
-    read = as_expressions({"a": a, "b": b}, reading).values()
+    names = _checked(names, fdr, permutations)
+    read = _read(a, b, reading).values()
     a, b = (_prepared(one, part, bins, scale) for one, part in zip(names, read, strict=True))
     first, second, notes = with_common_genes(a, b, names)
     both, n_first = pool_conditions(first, second)
@@ -107,14 +93,13 @@ def compare(
         .candidates(both.genes, both.constant_genes)
         .regulators
     )
-    rng = stream(rng, "compare")
     n_second = both.n_series - n_first
-    drawn = draw_permutations(n_first, n_second, permutations, rng)
+    drawn = draw_permutations(n_first, n_second, permutations, stream(rng, "compare"))
     with one_blas_thread():
         steps = make_steps(both, inputs)
         found = measure_differences(steps, drawn, engine=engine, progress=progress)
     return Comparison(
-        (names[0], names[1]),
+        names,
         both.genes,
         tuple(both.genes[j] for j in inputs),
         (n_first, n_second),
@@ -128,6 +113,29 @@ def compare(
         drawn.p_values(found.best),
         tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
     )
+
+
+def _checked(names: Sequence[str], fdr: float, permutations: int) -> tuple[str, str]:
+    """Return the two names; refuse options that are out of their range."""
+    check_number("fdr", fdr)
+    check_number("permutations", permutations, whole=True, least=MIN_PERMUTATIONS)
+    if not 0 < fdr < 1:
+        raise ValueError(f"fdr must be above 0 and below 1, found {fdr:g}")
+    names = names_of("names", names)
+    if len(set(names)) != 2 or len(names) != 2:
+        raise ValueError(f"names must be two different ones, found {names}")
+    return names[0], names[1]
+
+
+def _read(a: Any, b: Any, reading: dict[str, Any]) -> dict[str, Expression]:
+    """Read both conditions."""
+    for argument, condition in (("a", a), ("b", b)):
+        if isinstance(condition, Network):
+            raise TypeError(
+                f"{argument} must be the data of a condition, found a Network; score(a, b) counts "
+                "the edges that two networks share"
+            )
+    return as_expressions({"a": a, "b": b}, reading)
 
 
 def _prepared(name: str, part: Expression, bins: int | str, scale: str | None) -> Expression:

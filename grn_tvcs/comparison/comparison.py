@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 DEFAULT_FDR = 0.2  # expected fraction of false edges among significant edges
 ALL_FALSE = 0.995  # of the edges up to one: two digits show it as 1.00
+HEADER = (
+    "rank", "regulator", "target", "kind", "significant", "probability", "false_discovery", "p",
+    *(f"{name}{end}" for name in ("strength_a", "strength_b", "difference")
+      for end in ("", "_low", "_high")),
+)  # fmt: skip
 MAX_EDGES = 100_000  # edges listed; with 1,000 genes nearly all pairs carry no information
 
 Array = NDArray[np.float64]
@@ -204,19 +209,6 @@ class Comparison:
 
     def table(self, top: int | None = None) -> tuple[list[str], list[list[Any]]]:
         """Return header and rows of ``differences.tsv``."""
-        a, b = "a", "b"
-        header = [
-            "rank",
-            "regulator",
-            "target",
-            "kind",
-            "significant",
-            "probability",
-            "false_discovery",
-            "p",
-        ]
-        for name in (f"strength_{a}", f"strength_{b}", "difference"):
-            header += [name, f"{name}_low", f"{name}_high"]
         n_significant = len(self.significant)
         rows = []
         for edge in self.edges[:top]:
@@ -227,7 +219,7 @@ class Comparison:
             for middle, ends in zip(middles, edge.intervals, strict=True):
                 row += [f"{x:.6g}" for x in (middle, *ends)]
             rows.append(row)
-        return header, rows
+        return list(HEADER), rows
 
     def gene_table(self) -> tuple[list[str], list[list[Any]]]:
         """Return header and rows of ``genes.tsv``, by the evidence of changed regulation."""

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,10 +151,14 @@ def predict_differences(
 
 
 @cache
+def _learned() -> dict[str, Any]:
+    text = resources.files("grn_tvcs.comparison").joinpath("learned.json").read_text("utf-8")
+    return dict(json.loads(text))
+
+
 def load_difference_model() -> DifferenceModel:
     """Load the model of the package."""
-    text = resources.files("grn_tvcs.comparison").joinpath("learned.json").read_text("utf-8")
-    return DifferenceModel(**json.loads(text)["regression"])
+    return DifferenceModel(**_learned()["regression"])
 
 
 def _of_others(values: Array) -> Array:
@@ -174,8 +178,7 @@ def _ranks(values: Array) -> Array:
 
 def describe_power(n_series: int) -> str:
     """Describe the power with about `n_series` per condition, on simulated pairs."""
-    text = resources.files("grn_tvcs.comparison").joinpath("learned.json").read_text("utf-8")
-    known = json.loads(text)["power"]
+    known = _learned()["power"]
     size = min(known, key=lambda name: abs(int(name) - n_series))
     pairs, edges = known[size]["pairs"], known[size]["edges"]
     return (

@@ -55,11 +55,6 @@ class Difference:
     difference: float
     intervals: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
-    @property
-    def description(self) -> str:
-        """The tooltip of the drawing."""
-        return f"{self.regulator} to {self.target}: {self.kind}, probability {self.probability:.2f}"
-
 
 def kind_of(a: float, b: float, of_a: tuple[float, float], of_b: tuple[float, float]) -> str:
     """Return the type of change, by strengths and their intervals; see `Difference`."""

@@ -5,21 +5,19 @@ Folders of ``grn-tvcs infer`` hold no series, so differences are not tested.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from grn_tvcs.comparison.conditions import MIN_COMMON_GENES
-from grn_tvcs.network.edge_files import read_network
+from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.network.edge import FILES
+from grn_tvcs.network.edge_files import read_network, read_record
 from grn_tvcs.network.network import Network
 from tvcs_core import DataError
-from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.tables import read_text
+from tvcs_core.files.display import joined, plural
 
-RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
+RUN = "run.json"
 COMMAND = "grn-tvcs infer"
 NO_SERIES = (
     "Two finished networks hold no series, so these differences are not tested: there are no "
@@ -54,11 +52,6 @@ class FinishedRun:
         return str(self.record.get("versions", {}).get("tvcs"))
 
 
-def is_finished(path: Path) -> bool:
-    """Return whether a path is a folder, and so no table."""
-    return path.is_dir()
-
-
 def read_finished(folder: Path) -> FinishedRun:
     """Read a finished folder."""
     path = folder / RUN
@@ -66,23 +59,18 @@ def read_finished(folder: Path) -> FinishedRun:
         raise DataError(
             f"must be a folder that {COMMAND} finished, but it has no {RUN}", path=folder
         )
-    try:
-        record = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        raise DataError("must be the JSON record of a run", path=path) from None
-    is_ours = isinstance(record, dict) and record.get("command") == COMMAND
-    genes = record.get("genes") if is_ours else None
+    record = read_record(path) or {}
+    genes = record.get("genes") if record.get("command") == COMMAND else None
     if not isinstance(genes, list) or not all(isinstance(name, str) for name in genes):
         raise DataError(f"must be the record of {COMMAND} with the names of all genes", path=path)
-    if len(set(genes)) < len(genes):
-        twice = next(name for k, name in enumerate(genes) if name in genes[:k])
-        raise DataError(f"must name every gene once, found {quoted(twice)} twice", path=path)
+    if twice := describe_repeated("gene names", genes):
+        raise DataError(twice, path=path)
     for name in ("parameters", "versions"):
         if not isinstance(record.get(name, {}), dict):
             raise DataError(f"{name} must be names and values", path=path)
-    edges = [folder / name for name in EDGES if (folder / name).is_file()]
+    edges = [folder / name for name in FILES if (folder / name).is_file()]
     if not edges:
-        raise DataError(f"must have {EDGES[0]} next to {RUN}", path=folder)
+        raise DataError(f"must have {FILES[0]} next to {RUN}", path=folder)
     return FinishedRun(folder, record, read_network(edges[0], genes))
 
 
@@ -147,7 +135,7 @@ def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]
         if kind == "unchanged" and set(signs) == {"+", "-"}:
             kind = "reversed"
         scores = ["0" if edge is None else f"{edge.score:.6g}" for edge in edges]
-        known_p = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
-        confidences = ["" if np.isnan(x) else f"{x:.6g}" for x in known_p]
+        chances = [None if edge is None else edge.confidence for edge in edges]
+        confidences = ["" if chance is None else f"{chance:.6g}" for chance in chances]
         rows.append([*pair, kind, *signs, *scores, *confidences])
     return sorted(rows, key=lambda row: KINDS.index(row[2]))

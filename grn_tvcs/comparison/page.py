@@ -1,15 +1,21 @@
-"""Output files of a comparison: tables, run.json and a self-contained report."""
+"""Output files of comparisons: tables, run.json and self-contained reports."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from grn_tvcs.comparison.comparison import Comparison
 from grn_tvcs.comparison.edges import INTERVAL, KINDS
+from grn_tvcs.comparison.finished import KINDS as KINDS_OF_FINISHED
+from grn_tvcs.comparison.finished import FinishedRun
 from grn_tvcs.comparison.permutations import ALPHA
-from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
+from grn_tvcs.comparison.picture import Change, drawing
 from grn_tvcs.comparison.several import Comparisons
 from tvcs_core.command.results import Results
 from tvcs_core.files.display import plural
 from tvcs_core.files.page import fill_page
+from tvcs_core.files.record import tvcs_version
 
 # Rows of the tables of the report.
 MAX_LISTED = 200  # significant edges
@@ -56,8 +62,14 @@ def render(comparison: Comparison, *, command: str = "") -> str:
     """Render the report as HTML; `command` reproduces it, if there is one."""
     significant = comparison.significant
     listed = significant[:MAX_LISTED] or comparison.edges[:MAX_CANDIDATES_LISTED]
-    genes, lines = draw(significant)
     header, rows = comparison.gene_table()
+    changes = [
+        Change(
+            e.regulator, e.target, e.kind,
+            f"{e.regulator} to {e.target}: {e.kind}, probability {e.probability:.2f}",
+        )
+        for e in significant
+    ]  # fmt: skip
     a, b = comparison.names
     return fill_page(
         "grn_tvcs.comparison",
@@ -71,22 +83,16 @@ def render(comparison: Comparison, *, command: str = "") -> str:
         header=header,
         gene_rows=rows[:MAX_GENES_LISTED],
         kinds=[(kind, sum(edge.kind == kind for edge in significant)) for kind in KINDS],
-        genes=genes,
-        lines=lines,
-        size=(WIDTH, HEIGHT),
-        radius=RADIUS,
-        most_drawn=MAX_DRAWN,
         interval=round(100 * INTERVAL),
         alpha=ALPHA,
         methods=methods_paragraph(comparison),
         command=command,
+        **drawing(changes),
     )
 
 
 def methods_paragraph(comparison: Comparison) -> str:
     """Return the methods paragraph of the report."""
-    from tvcs_core.files.record import tvcs_version
-
     a, b = comparison.names
     n_a, n_b = comparison.n_series
     which = "all" if comparison.permutations == comparison.possible else "random"
@@ -114,4 +120,55 @@ def _corrected(comparison: Comparison) -> str:
         f", {comparison.corrected_p_value:.2g} after Holm's correction for the "
         f"{comparison.n_tests} pairs of conditions that were compared (false discovery rates are "
         "over all of these)"
+    )
+
+
+def render_finished(
+    runs: tuple[FinishedRun, FinishedRun],
+    names: tuple[str, str],
+    table: tuple[Sequence[str], Sequence[Sequence[Any]]],
+    remarks: Sequence[str],
+    *,
+    command: str = "",
+) -> str:
+    """Render the report of two finished networks; `table` and `remarks` are of `compare_edges`."""
+    header, rows = table
+    a, b = names
+    sides = {"_a": f" in {a}", "_b": f" in {b}"}
+    return fill_page(
+        "grn_tvcs.comparison",
+        "finished.html.j2",
+        title=f"{a} and {b}: comparison of two finished networks",
+        a=a,
+        b=b,
+        method=runs[0].method,
+        kinds=[(kind, sum(row[2] == kind for row in rows)) for kind in KINDS_OF_FINISHED],
+        remarks=remarks,
+        rows=rows[:MAX_LISTED],
+        n_rows=len(rows),
+        header=[head[:-2] + sides[head[-2:]] if head[-2:] in sides else head for head in header],
+        methods=_methods_of_finished(runs[0], names, len(rows)),
+        command=command,
+        **drawing([_change(row, names) for row in sorted(rows, key=_drawing_order)]),
+    )
+
+
+def _drawing_order(row: Sequence[Any]) -> tuple[int, float]:
+    """Return the sort key of an edge: by its kind, then by falling score."""
+    return KINDS_OF_FINISHED.index(row[2]), -max(float(row[5]), float(row[6]))
+
+
+def _change(row: Sequence[Any], names: tuple[str, str]) -> Change:
+    regulator, target, kind, _, _, a, b = row[:7]
+    text = f"{regulator} to {target}: {kind}, score {a} in {names[0]} and {b} in {names[1]}"
+    return Change(regulator, target, kind, text)
+
+
+def _methods_of_finished(run: FinishedRun, names: tuple[str, str], n_edges: int) -> str:
+    a, b = names
+    return (
+        f"Two networks, {a} and {b}, were inferred by {run.method} with tvcs {run.version} and "
+        f"compared with tvcs {tvcs_version()}. Each of the {n_edges} edges selected in either "
+        "network was classified as gained, lost, reversed (in both, with opposite signs) or "
+        "unchanged. The differences were not tested."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,17 +13,13 @@ RADIUS, GAP = 8.0, 5.0  # of a gene, and between it and an arrow's tip; pixels
 MAX_DRAWN = 100  # edges; more cannot be read
 
 
-class Drawable(Protocol):
-    """An edge that can be drawn, with a description for the tooltip."""
+class Change(NamedTuple):
+    """An edge to be drawn, with a description for the tooltip."""
 
-    @property
-    def regulator(self) -> str: ...  # noqa: D102
-    @property
-    def target(self) -> str: ...  # noqa: D102
-    @property
-    def kind(self) -> str: ...  # noqa: D102
-    @property
-    def description(self) -> str: ...  # noqa: D102
+    regulator: str
+    target: str
+    kind: str
+    description: str
 
 
 class Gene(NamedTuple):
@@ -45,7 +41,16 @@ class Line(NamedTuple):
     y2: float
 
 
-def draw(edges: Sequence[Drawable]) -> tuple[list[Gene], list[Line]]:
+def drawing(edges: Sequence[Change]) -> dict[str, Any]:
+    """Return the drawing of the first edges as the templates take it."""
+    genes, lines = draw(edges)
+    size = (WIDTH, HEIGHT)
+    return {
+        "genes": genes, "lines": lines, "size": size, "radius": RADIUS, "most_drawn": MAX_DRAWN,
+    }  # fmt: skip
+
+
+def draw(edges: Sequence[Change]) -> tuple[list[Gene], list[Line]]:
     """Lay out the genes of the first edges and draw these; equal edges give equal drawings."""
     import networkx as nx
 
@@ -65,7 +70,7 @@ def draw(edges: Sequence[Drawable]) -> tuple[list[Gene], list[Line]]:
     ]
 
 
-def _line(edge: Drawable, start: np.ndarray, end: np.ndarray) -> Line:
+def _line(edge: Change, start: np.ndarray, end: np.ndarray) -> Line:
     along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
     side = np.array([-along[1], along[0]]) * 3.0  # separates the two directions of a pair
     first, last = start + along * RADIUS + side, end - along * (RADIUS + GAP) + side

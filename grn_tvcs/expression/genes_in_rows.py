@@ -26,6 +26,7 @@ from grn_tvcs.expression.judge.roles import (
 )
 from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
+from grn_tvcs.expression.judge.shape import BARCODE
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
@@ -82,7 +83,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     whole = without(sheet, options.ignore)
     sheet = of_samples(whole, options.keep, options.gene_column)
     corner, *samples = sheet.heads
-    _refuse_turned(sheet, options.keep)
+    _refuse_turned(sheet, options)
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
     clocks = {"time", (options.time_column or "time").lower()}
@@ -116,50 +117,46 @@ def of_samples(
     DataError
         If columns are results of tests, or hold levels in two units.
     """
-    if gene_column is not None:
-        sheet = _named_by(sheet, gene_column, keep)
-    elif len(sheet.columns) > 2 and OF_GENES.fullmatch(sheet.heads[1]) and counts_rows(sheet, 0):
+    is_named = len(sheet.columns) > 2 and OF_GENES.fullmatch(sheet.heads[1])
+    if gene_column is None and is_named and counts_rows(sheet, 0):
         sheet = sheet.without({0})  # numbers of rows, before the names of genes
+    sheet = _named(sheet, keep, gene_column)
     columns = Names(sheet.path, sheet.heads[1:], keep)
     is_sample = samples_by_name(columns)
     if not has_sample_sheet:
         refuse_results(columns)
         refuse_spreads(columns)
         refuse_two_units(Names(sheet.path, columns.at(is_sample)))
-    return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
+    return sheet.without((np.flatnonzero(~is_sample) + 1).tolist())
 
 
-def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
-    """Name genes by a second column of names, or by the first if it is empty or repeated."""
+def _named(sheet: Sheet, keep: Sequence[str], wanted: str | None) -> Sheet:
+    """Name genes by the column that is wanted, else by a second one of names.
+
+    The first column names those whose name there is empty or repeated.
+    """
     heads, more = sheet.heads, _of_names(sheet, keep)
-    if not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
-        return sheet
-    best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
-    if best is None:
-        warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
-        return _identified(sheet, sheet, more).without(more)
-    made, n_other = _called(sheet, best)
     first = heads[0] or "the first column"
-    others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
-    warn_user(
-        f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}; to name all "
-        f"by {first}, give {option_words({'gene_column': heads[0] or '1'})}"
-    )
-    return _identified(made, sheet, {0, *more} - {best}).without(more)
-
-
-def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
-    """Name genes by a column that the user names, and leave out others of names."""
-    place = place_of(sheet, wanted, "gene_column")
-    made, n_other = _called(sheet, place)
-    if n_other:
-        first = sheet.heads[0] or "the first column"
+    if wanted is not None:
+        best = place_of(sheet, wanted, "gene_column")
+    elif not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
+        return sheet
+    else:
+        names = [j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)]
+        best = names[0] if names else 0
+        if not names:
+            left = joined(heads[j] for j in more)
+            warn_user(f"{sheet.path}: left out {left}, names and no samples")
+    made, n_other = _called(sheet, best)
+    if n_other or (wanted is None and best):
+        others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
+        remedy = option_words({"gene_column": heads[0] or "1"})
         warn_user(
-            f"{sheet.path}: {n_other} of {len(sheet)} genes are named by {first}, for "
-            f"{sheet.heads[place]} is empty or comes twice"
+            f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}"
+            f"{'' if wanted else f'; to name all by {first}, give {remedy}'}"
         )
-    names = {0, place, *_of_names(sheet, keep)}
-    return _identified(made, sheet, names - {place}).without(names - {0})
+    gone = {best, *more} - {0}
+    return _identified(made, sheet, {0, *gone} - {best}).without(gone)
 
 
 def _identified(made: Sheet, sheet: Sheet, places: Collection[int]) -> Sheet:
@@ -200,15 +197,21 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
     return replace(sheet, columns=[column, *sheet.columns[1:]]), n_other
 
 
-def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
+def _refuse_turned(sheet: Sheet, options: Options) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
-    heads = [name for name in sheet.heads[1:] if name not in keep]
+    heads = [name for name in sheet.heads[1:] if name not in options.keep]
     clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
     if len(clocks) > max(1, len(heads) / 2):
         clocks = []  # time_wt_0, time_wt_5, ... are samples
     facts = [name for name in heads if name.lower() in NAMED or name in clocks]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
+    if all(map(BARCODE.fullmatch, names)):
+        raise sheet.error(
+            f"the first column names cells by their barcodes ({joined(names[:3])}), and no genes: "
+            f"{leave}",
+            HEAD,
+        )
     if facts:
         raise sheet.error(
             f"columns are called {joined(facts)}, so samples seem to stand in rows: {leave}, or if "
@@ -216,10 +219,14 @@ def _refuse_turned(sheet: Sheet, keep: Sequence[str]) -> None:
             HEAD,
             remedies=[{"keep": tuple(facts)}],
         )
-    if all(map(is_number, names)) and not all(float(name).is_integer() for name in names):
+    is_of_genes = options.gene_column is not None or OF_GENES.fullmatch(sheet.heads[0])
+    if is_of_genes or not all(map(is_number, names)):
+        return
+    if not all(float(name).is_integer() for name in names):
+        remedy = {"gene_column": sheet.heads[0] or "1"}
         raise sheet.error(
             f"the first column must name genes, found the numbers {joined(names[:3])}: {leave} if "
-            "samples stand in rows, and else give genes names",
+            f"samples stand in rows, and if they name genes give {option_words(remedy)}",
             HEAD,
         )
 

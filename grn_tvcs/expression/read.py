@@ -27,7 +27,7 @@ from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, sheet_of_frame
 from grn_tvcs.expression.formats.gene_names import named
 from grn_tvcs.expression.formats.h5ad import open_h5ad
-from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.formats.text import open_samples, open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.join import join_files
@@ -158,7 +158,7 @@ def _open(path: str | Path, options: Options) -> tuple[Sheet, Options]:
         raise TypeError(
             f"samples must be a path beside a file, found {describe_value(options.samples)}"
         )
-    samples = open_sheet(options.samples, options.samples_sheet, "samples_sheet")
+    samples = open_samples(options.samples, options.samples_sheet)
     return replace(sheet, sample_sheet=samples), options
 
 

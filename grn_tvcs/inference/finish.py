@@ -10,8 +10,8 @@ import numpy as np
 from grn_tvcs.combine.signs import supported_signs
 from grn_tvcs.inference.directions import without_direction
 from grn_tvcs.methods.table import METHODS
-from grn_tvcs.network.digits import significant
 from grn_tvcs.network.evidence import name_overexpressed
+from grn_tvcs.network.ranking import significant
 
 if TYPE_CHECKING:
     from grn_tvcs.inference.inputs import Inputs

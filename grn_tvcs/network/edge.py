@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FILES = ("edges.tsv", "edges.tsv.gz")  # plain and compressed
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
 CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}
@@ -47,13 +48,6 @@ class Edge:
     confidence: float | None = None
     false_discovery: float | None = None
     undirected: bool = False
-
-    @property
-    def known(self) -> dict[str, str | float]:
-        """Evidence, confidence and false discovery by name, those known, and `undirected` if so."""
-        values = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
-        known = {name: value for name, value in values.items() if value not in ("", None)}
-        return known | ({"undirected": True} if self.undirected else {})
 
     @property
     def relation(self) -> str:

@@ -29,6 +29,7 @@ from grn_tvcs.network.programs.edge_list import (
 from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
+from tvcs_core.arguments import names_of
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import is_number, read_names, read_text
 
@@ -67,6 +68,7 @@ def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None 
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
+    genes = None if genes is None else names_of("genes", genes)
     edges = open_scored_edges(source, genes or ())
     named, is_ours = edges.names(), edges.is_shielded
     genes = named if genes is None else genes
@@ -173,6 +175,7 @@ def reference_in(
     identifiers: Identifiers = NO_IDENTIFIERS,
 ) -> Reference:
     """Read a reference as `read_reference` does, and count the rows that were left out."""
+    genes = names_of("genes", genes)
     edges = _open_reference(source, genes)
     cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
     if edges.is_wide:
@@ -227,12 +230,8 @@ def read_genes(path: str | Path) -> list[str]:
         If there is no such file, it names no genes, or names one twice.
     """
     path = Path(path)
-    if path.name == "run.json":
-        if not path.exists():
-            raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
-        genes = _recorded_genes(path)
-    else:
-        genes = read_names(path, remarks=True)
+    is_record = path.name == "run.json"
+    genes = _recorded_genes(path) if is_record else read_names(path, remarks=True)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
     if OF_GENES.fullmatch(genes[0].lower()):
@@ -240,28 +239,32 @@ def read_genes(path: str | Path) -> list[str]:
             f"must name one gene per line, found the heading {quoted(genes[0])}; remove it",
             path=path,
         )
+    if any(all(mark in gene for gene in genes) for mark in ",;\t"):
+        raise DataError(
+            f"must name one gene per line, found the line {quoted(genes[0])}", path=path
+        )
     if twice := describe_repeated("gene names", genes):
         raise DataError(twice, path=path)
-    if len(genes) == 1 and any(mark in genes[0] for mark in ",;\t"):
-        raise DataError(
-            f"must name one gene per line, found one line: {quoted(genes[0])}", path=path
-        )
     return genes
 
 
 def _recorded_genes(path: Path) -> list[str]:
-    try:
-        record = json.loads(read_text(path))
-    except RecursionError:
-        record = None
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        record = None
-    genes = record.get("genes") if isinstance(record, dict) else None
+    if not path.exists():
+        raise DataError("is missing, so the genes are not known; give --genes FILE", path=path)
+    genes = (read_record(path) or {}).get("genes")
     if not isinstance(genes, list) or not all(isinstance(gene, str) and gene for gene in genes):
         raise DataError("must list the genes under 'genes'; give --genes FILE", path=path)
     return genes
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """Read the record of a run; None if the file holds none."""
+    text = read_text(path)
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _flag(cell: str) -> bool:

@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from grn_tvcs.network.edge import HEADER, SIGNS
+from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.ranking import Ranked, blocks, extra_columns
+from grn_tvcs.network.pairs import EXTRA, Pairs
+from grn_tvcs.network.ranking import Ranked, blocks, columns_of
+from tvcs_core.arguments import check_number
 from tvcs_core.files.spreadsheet import shield
 
 LEVEL = 6  # of compression: zlib's own default
@@ -40,15 +41,16 @@ def write_edges(network: Network, path: str | Path, *, top: int | None = None) -
     ValueError
         If `top` is below 0.
     """
-    if top is not None and top < 0:
-        raise ValueError(f"top must be >= 0, found {top}")
-    extra = [name for name in EXTRA if getattr(network.pairs, name) is not None]
+    if top is not None:
+        check_number("top", top, whole=True, least=0)
+    pairs = network.pairs
+    extra = [name for name in EXTRA if getattr(pairs, name) is not None]
     names = [shield(gene) for gene in network.genes]
     with ExitStack() as opened:
         writer = csv.writer(_text(Path(path), opened), delimiter="\t", lineterminator="\n")
         writer.writerow((*HEADER, *extra))
-        for some in blocks(network.pairs, network.genes, top):
-            writer.writerows(_lines(network, names, some))
+        for some in blocks(pairs, network.genes, top):
+            writer.writerows(_lines(pairs, names, some))
 
 
 def write_reference(network: Network, path: str | Path) -> None:
@@ -70,19 +72,16 @@ def _text(path: Path, opened: ExitStack) -> IO[str]:
     return opened.enter_context(io.TextIOWrapper(buffered, encoding="utf-8", newline=""))
 
 
-def _lines(network: Network, names: list[str], some: Ranked) -> Iterator[tuple[object, ...]]:
-    """The cells of these edges."""
-    pairs, at = network.pairs, (some.rows, some.cols)
-    return zip(
-        (names[i] for i in pairs.regulators[some.rows].tolist()),
-        (names[j] for j in pairs.targets[some.cols].tolist()),
-        map(repr, pairs.scores[at].tolist()),
-        (SIGNS[sign] for sign in pairs.signs[at].tolist()),
-        some.ranks.tolist(),
-        map(int, pairs.selected[at].tolist()),
-        *(map(_cell, column) for column in extra_columns(network.pairs, some).values()),
-        strict=True,
-    )
+def _lines(pairs: Pairs, names: list[str], some: Ranked) -> Iterator[tuple[object, ...]]:
+    """Return the cells of these edges, line by line."""
+    columns = columns_of(pairs, names, some)
+    columns |= {
+        "score": list(map(repr, columns["score"])), "selected": list(map(int, columns["selected"])),
+    }  # fmt: skip
+    for name in EXTRA:
+        if name in columns:
+            columns[name] = list(map(_cell, columns[name]))
+    return zip(*columns.values(), strict=True)
 
 
 def _cell(value: float | str) -> str:

@@ -19,13 +19,14 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
 from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts, node_facts
-from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
+    signed,
     write_celloracle,
     write_celloracle_base,
     write_decoupler,
     write_edge_table,
 )
+from tvcs_core.arguments import check_choice
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import write_table
 
@@ -131,24 +132,11 @@ def _as_text(value: object) -> str:
 
 
 def write_cyjs(network: Network, path: Path) -> None:
-    """Write all genes and the selected edges as Cytoscape JSON.
+    """Write all genes and the selected edges as Cytoscape JSON, with the attributes of GraphML."""
+    import networkx as nx
 
-    Genes and edges have the attributes of GraphML.
-    """
-    nodes = [
-        {"data": {"id": gene, "value": gene, "name": gene, **facts}}
-        for gene, facts in node_facts(network)
-    ]
-    edges = [
-        {"data": {"source": e.regulator, "target": e.target, **facts}}
-        for e, facts in edges_with_facts(network)
-    ]
-    graph = {
-        "data": {"name": "gene regulatory network"},
-        "directed": True,
-        "multigraph": False,
-        "elements": {"nodes": nodes, "edges": edges},
-    }
+    graph = nx.cytoscape_data(network.to_networkx())
+    graph["data"] = {"name": "gene regulatory network"}
     path.write_text(json.dumps(graph, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -183,8 +171,7 @@ def write_network(network: Network, path: str | Path, format: str) -> None:
     ValueError
         If there is no such format, or it cannot hold the names of the genes.
     """
-    if format not in FORMATS:
-        raise ValueError(f"the format must be one of {', '.join(FORMATS)}, found {format!r}")
+    check_choice("format", format, FORMATS)
     FORMATS[format](network, Path(path))
 
 

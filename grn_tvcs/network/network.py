@@ -13,23 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
-from grn_tvcs.network.edge import CHANCES
+from grn_tvcs.network.edge import CHANCES, Edge
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, reversed_ways, square
-from grn_tvcs.network.programs.forms import Forms
-from grn_tvcs.network.ranking import surest
+from grn_tvcs.network.ranking import columns_of, edges_of, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_number, check_type, names_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.network.provenance import Provenance
 
 
 @dataclass(frozen=True)
-class Network(Forms):
+class Network:
     """Scored directed edges between named genes, ``[regulator, target]``.
 
     It keeps the pairs that may be edges alone, so a network of few regulators takes memory for
@@ -80,6 +81,8 @@ class Network(Forms):
     ) -> Network:
         """Make a network of arrays over all genes, ``[regulator, target]``, which are copied.
 
+        A DataFrame is put in the order of the genes by its names.
+
         Parameters
         ----------
         genes
@@ -121,7 +124,7 @@ class Network(Forms):
             "own": own, "evidence": evidence, "confidence": confidence,
             "false_discovery": false_discovery, "undirected": undirected,
         }  # fmt: skip
-        return cls(names, square(len(names), given), verdict, tuple(notes))
+        return cls(names, square(names, given), verdict, tuple(notes))
 
     def __post_init__(self) -> None:
         genes, pairs = self.genes, self.pairs
@@ -195,6 +198,23 @@ class Network(Forms):
     def _square(self, name: str) -> NDArray[Any] | None:
         return self.pairs.over_genes(name, len(self.genes))
 
+    def edges(self, *, selected_only: bool = False) -> list[Edge]:
+        """All edges with a score above 0, the surest first, equal ones by name."""
+        of = ranked_selected if selected_only else ranked
+        return edges_of(self.pairs, self.genes, of(self.pairs, self.genes))
+
+    @property
+    def n_scored(self) -> int:
+        """Edges with a score above 0; an undirected pair is one."""
+        return int(np.count_nonzero(counted_scores(self.pairs, self.genes)))
+
+    def to_frame(self, *, selected_only: bool = False) -> pd.DataFrame:
+        """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
+        import pandas as pd
+
+        some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
+        return pd.DataFrame(columns_of(self.pairs, self.genes, some))
+
     def _under(self, rules: Rules) -> Network:
         """The same, the caps that its selected edges keep being these."""
         provenance = self.provenance
@@ -214,26 +234,6 @@ class Network(Forms):
         """The same over other pairs: of the genes at these places, which rise."""
         return replace(self, pairs=self.pairs.restrict_to(regulators, targets))
 
-    @classmethod
-    def from_networkx(cls, graph: Any) -> Network:
-        """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
-
-        The score is the attribute ``score``, else the absolute value of ``weight``, else 1. The
-        sign is the attribute ``sign``, ``+``, ``-`` or ``?``; without it a weight below 0
-        represses, and where any is, one above 0 activates. Where an
-        edge has the attribute ``evidence``, it is kept; ``confidence`` and ``false_discovery``
-        are where every edge has both.
-
-        Raises
-        ------
-        ValueError
-            If the graph is not directed or has parallel edges, or as for the class.
-        """
-        from grn_tvcs.network.programs.graphs import pairs_of_graph
-
-        genes, pairs = pairs_of_graph(graph)
-        return cls(tuple(genes), pairs)
-
     def select_under_caps(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
@@ -250,9 +250,7 @@ class Network(Forms):
 
         An undirected pair is one edge.
         """
-        check_number("n_edges", n_edges, whole=True)
-        if n_edges < 0:
-            raise ValueError(f"n_edges must be >= 0, found {n_edges}")
+        check_number("n_edges", n_edges, whole=True, least=0)
         selected = np.zeros(self.pairs.shape, dtype=bool)
         counted = replace(self.pairs, scores=counted_scores(self.pairs, self.genes))
         selected.flat[surest(counted, self.genes, n_edges)] = True
@@ -314,6 +312,63 @@ class Network(Forms):
         degrees[places] = np.count_nonzero(is_in, axis=axis)
         return degrees
 
+    def to_decoupler(self) -> pd.DataFrame:
+        """The selected edges as a net of decoupler: source, target and signed weight."""
+        from grn_tvcs.network.programs.tables import decoupler_frame
+
+        return decoupler_frame(self.edges(selected_only=True))
+
+    def to_celloracle(self) -> pd.DataFrame:
+        """The selected edges as links of CellOracle; there are no p-values."""
+        from grn_tvcs.network.programs.tables import celloracle_frame
+
+        return celloracle_frame(self.edges(selected_only=True))
+
+    def to_anndata(self, data: Any, key: str = "tvcs", gene_column: str | None = None) -> Any:
+        """Keep the network in ``data.uns[key]`` and ``data.varp``, and return `data`, an AnnData.
+
+        In ``uns`` there are ``edges``, the selected ones as in `to_frame`, ``genes``, ``notes``
+        and, where known, ``method``, ``seed`` and ``verdict``. Where ``var`` names every gene, by
+        its index or by `gene_column`, sparse matrices over ``var``, [regulator, target], hold the
+        same edges: ``varp["tvcs_scores"]``, ``varp["tvcs_signs"]`` and, where known,
+        ``varp["tvcs_confidence"]``. `from_anndata` reads the network back.
+        """
+        from grn_tvcs.network.programs.anndata import keep
+
+        facts: dict[str, Any] = {
+            "verdict": None if self.verdict is None else self.verdict.describe()
+        }
+        if self.provenance is not None:
+            facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
+        frame = self.to_frame(selected_only=True)
+        return keep(data, key, frame, self.genes, self.notes, facts, gene_column)
+
+    def to_networkx(self) -> Any:
+        """All genes and the selected edges as a `networkx.DiGraph`, with GraphML's attributes."""
+        from grn_tvcs.network.programs.graphs import graph_of
+
+        return graph_of(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Network:
+        """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
+
+        The score is the attribute ``score``, else the absolute value of ``weight``, else 1. The
+        sign is the attribute ``sign``, ``+``, ``-`` or ``?``; without it a weight below 0
+        represses, and where any is, one above 0 activates. Where an
+        edge has the attribute ``evidence``, it is kept; ``confidence`` and ``false_discovery``
+        are where every edge has both.
+
+        Raises
+        ------
+        ValueError
+            If the graph is not directed or has parallel edges, or as for the class.
+        """
+        from grn_tvcs.network.programs.graphs import pairs_of_graph
+
+        genes, pairs = pairs_of_graph(graph)
+        return cls(tuple(genes), pairs)
+
     @classmethod
     def from_anndata(cls, data: Any, key: str = "tvcs") -> Network:
         """Read a network that `to_anndata` kept; its edges are selected. ValueError without one."""
@@ -342,7 +397,7 @@ class Network(Forms):
         from tvcs_core.lazy import load
 
         # The report stands above networks; so it is known here by its name alone.
-        written: Path = load("grn_tvcs.report.of_network", "write_report")(
+        written: Path = load("grn_tvcs.report.report", "write_report")(
             self, Path(path), expression, **more
         )
         return written
@@ -377,3 +432,10 @@ class Network(Forms):
         return summary(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from grn_tvcs.network.programs.text import html_summary
+
+        verdict = "" if self.verdict is None else self.verdict.describe()
+        frame = self.to_frame(selected_only=True)
+        return html_summary(frame, len(self.genes), self.n_scored, verdict)

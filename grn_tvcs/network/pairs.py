@@ -15,8 +15,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import array_of
-from tvcs_core.files.display import summary
+from tvcs_core.arguments import array_of, names_of
+from tvcs_core.files.display import joined, summary
+from tvcs_core.files.frames import is_frame
 
 # Known of the edges of some networks only, with the kind of value.
 EXTRA = {
@@ -169,31 +170,50 @@ def _in_both(some: Places, others: Places) -> tuple[Places, Places]:
     return here, there
 
 
-def square(genes: int, given: dict[str, Any]) -> Pairs:
-    """Pairs of all genes from copies of arrays of the shape (genes, genes).
+def square(genes: Sequence[str], given: dict[str, Any]) -> Pairs:
+    """Return pairs of all genes from copies of arrays of the shape (genes, genes).
 
     Raises
     ------
     ValueError
-        If an array has another shape.
+        As for `array_over`.
     """
-    scores = array_of("scores", given["scores"], np.float64)
-    given = given | {"scores": scores}
-    if given["signs"] is None:
-        given["signs"] = np.zeros((genes, genes), np.int8)
-    if given["selected"] is None:
-        given["selected"] = scores > 0
-    known: dict[str, Any] = {}
-    for name, kind in KINDS.items():
-        if given[name] is None:
-            continue
-        known[name] = array_of(name, given[name], kind)
-        if known[name].shape != (genes, genes):
-            raise ValueError(
-                f"{name} must have the shape {(genes, genes)}, found {known[name].shape}"
-            )
-    places = np.arange(genes)
+    known = {
+        name: array_over(genes, name, given[name], kind)
+        for name, kind in KINDS.items()
+        if given[name] is not None
+    }
+    known.setdefault("signs", np.zeros(known["scores"].shape, np.int8))
+    known.setdefault("selected", known["scores"] > 0)
+    places = np.arange(len(genes))
     return Pairs(places, places, **known)
+
+
+def array_over(
+    genes: Sequence[str], name: str, values: Any, kind: type[np.generic]
+) -> NDArray[Any]:
+    """Return a copy of an array over all genes; a DataFrame is put in their order by its names.
+
+    Raises
+    ------
+    ValueError
+        If it has another shape, or a DataFrame has other names.
+    """
+    if is_frame(values):
+        numbers = [*range(len(genes))]
+        for axis, labels in enumerate((values.index, values.columns)):
+            if [*labels] != numbers:  # no names
+                values = values.set_axis(names_of(name, labels), axis=axis)
+                if sorted(values.axes[axis]) != sorted(genes):
+                    raise ValueError(
+                        f"{name} must name the genes in rows and columns, found "
+                        f"{joined(values.axes[axis])}; the genes are {joined(genes)}"
+                    )
+                values = values.reindex(list(genes), axis=axis)
+    found, shape = array_of(name, values, kind), (len(genes), len(genes))
+    if found.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, found {found.shape}")
+    return found
 
 
 def undirected_pairs(pairs: Pairs, allowed: Flags, close: float = CLOSE) -> Flags | None:

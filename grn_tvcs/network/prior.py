@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers
 from grn_tvcs.expression.user_warnings import warn_user
+from grn_tvcs.network.pairs import array_over
 from grn_tvcs.network.programs.edge_list import (
     REGULATOR,
     SCORE,
@@ -23,7 +24,7 @@ from grn_tvcs.network.programs.edge_list import (
     open_edges,
 )
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
-from tvcs_core.arguments import array_of, check_type, names_of
+from tvcs_core.arguments import check_type, names_of
 from tvcs_core.files.display import joined, plural, quoted
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class Prior:
     genes
         Names of rows and columns, all different.
     weights
-        How sure each edge is, from 0 to 1; 0 is not listed. The diagonal is 0.
+        How sure each edge is, from 0 to 1; 0 is not listed. The diagonal is 0. A DataFrame is put
+        in the order of the genes by its names.
     signs
         1 activates, -1 represses, 0 not known; None means all unknown.
     n_listed
@@ -114,12 +116,10 @@ class Prior:
         n_listed: int | None = None,
     ) -> None:
         genes = names_of("genes", genes)
-        shape = (len(genes), len(genes))
-        sure = array_of("weights", weights, np.float64)
-        signed = np.zeros(shape, np.int8) if signs is None else array_of("signs", signs, np.int8)
-        for name, array in (("weights", sure), ("signs", signed)):
-            if array.shape != shape:
-                raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
+        sure = array_over(genes, "weights", weights, np.float64)
+        signed = np.zeros(sure.shape, np.int8)
+        if signs is not None:
+            signed = array_over(genes, "signs", signs, np.int8)
         if ((sure == 0) & (signed != 0)).any():
             raise ValueError(SIGNS)
         rows, cols = np.nonzero(sure)
@@ -227,6 +227,7 @@ def read_prior(
         Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
         no edge joins two of the genes.
     """
+    genes = names_of("genes", genes)
     edges = open_edges(source, "a weight and a sign", genes)
     if not edges.columns:
         edges = edges._replace(columns=_by_place(edges))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.network.edge import SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import EXTRA, Floats, Pairs, Places
 
-CHUNK = 2**22  # scores that are counted at once
 BLOCK = 2**14  # pairs that are written at once
 
 
@@ -33,74 +32,55 @@ class Ranked(NamedTuple):
 
 
 def ranked(pairs: Pairs, genes: Sequence[str]) -> Ranked:
-    """All pairs with a score."""
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.scores))
-    falling = -pairs.scores.ravel()[flat]
-    return _ranked(pairs, flat, 1 + np.searchsorted(falling, falling, side="left"))
+    """Return all pairs with a score."""
+    return _ranked(pairs, in_order(pairs, genes, np.flatnonzero(pairs.scores)))
 
 
 def ranked_selected(pairs: Pairs, genes: Sequence[str]) -> Ranked:
-    """The selected pairs; memory and all time but one pass are for these alone."""
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.selected))
-    return _ranked(pairs, flat, _ranks(pairs.scores, pairs.scores.ravel()[flat]))
+    """Return the selected pairs."""
+    return _ranked(pairs, in_order(pairs, genes, np.flatnonzero(pairs.selected)))
 
 
 def ranked_top(pairs: Pairs, genes: Sequence[str], n: int) -> Ranked:
-    """The `n` surest pairs and every selected one."""
+    """Return the `n` surest pairs and every selected one."""
     flat = np.union1d(surest(pairs, genes, n), np.flatnonzero(pairs.selected))
-    flat = in_order(pairs, genes, flat)
-    return _ranked(pairs, flat, _ranks(pairs.scores, pairs.scores.ravel()[flat]))
+    return _ranked(pairs, in_order(pairs, genes, flat))
 
 
 def blocks(pairs: Pairs, genes: Sequence[str], top: int | None = None) -> Iterator[Ranked]:
     """All pairs with a score, or the `top` surest and every selected one, some at a time."""
-    if top is not None:
-        some = ranked_top(pairs, genes, top)
-        for start in range(0, some.rows.size, BLOCK):
-            yield Ranked(*(part[start : start + BLOCK] for part in some))
-        return
-    flat = in_order(pairs, genes, np.flatnonzero(pairs.scores))
-    scores, last, rank = pairs.scores.ravel(), np.inf, 1
-    for start in range(0, flat.size, BLOCK):
-        at = flat[start : start + BLOCK]
-        falling = scores[at]
-        is_next = falling < np.concatenate([[last], falling[:-1]])
-        ranks = np.maximum.accumulate(np.where(is_next, start + 1 + np.arange(at.size), rank))
-        last, rank = falling[-1], int(ranks[-1])
-        yield _ranked(pairs, at, ranks)
+    some = ranked(pairs, genes) if top is None else ranked_top(pairs, genes, top)
+    for start in range(0, some.rows.size, BLOCK):
+        yield Ranked(*(part[start : start + BLOCK] for part in some))
+
+
+def columns_of(pairs: Pairs, names: Sequence[Any], some: Ranked) -> dict[str, list[Any]]:
+    """Return the columns of ``edges.tsv`` for these pairs: `edge.HEADER`, and what else is known.
+
+    `names` are those of the genes, or what stands for them.
+    """
+    at = (some.rows, some.cols)
+    columns: dict[str, list[Any]] = {
+        "regulator": [names[i] for i in pairs.regulators[some.rows].tolist()],
+        "target": [names[j] for j in pairs.targets[some.cols].tolist()],
+        "score": pairs.scores[at].tolist(),
+        "sign": [SIGNS[sign] for sign in pairs.signs[at].tolist()],
+        "rank": some.ranks.tolist(),
+        "selected": pairs.selected[at].tolist(),
+    }
+    for name in EXTRA:
+        if (values := getattr(pairs, name)) is not None:
+            columns[name] = values[at].tolist()
+    if "evidence" in columns:
+        columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
+    return columns
 
 
 def edges_of(pairs: Pairs, genes: Sequence[str], some: Ranked) -> list[Edge]:
     """Return these pairs as edges."""
-    at, nothing = (some.rows, some.cols), [None] * some.rows.size
-    confidence, false = (
-        nothing if known is None else known[at].tolist()
-        for known in (pairs.confidence, pairs.false_discovery)
-    )
-    undirected = [False] * some.rows.size
-    if pairs.undirected is not None:
-        undirected = pairs.undirected[at].tolist()
-    codes = np.zeros(some.rows.size, int) if pairs.evidence is None else pairs.evidence[at]
-    columns = zip(
-        pairs.regulators[some.rows].tolist(), pairs.targets[some.cols].tolist(),
-        pairs.scores[at].tolist(), pairs.signs[at].tolist(), some.ranks.tolist(),
-        pairs.selected[at].tolist(), codes.tolist(), confidence, false, undirected, strict=True,
-    )  # fmt: skip
-    return [
-        Edge(genes[i], genes[j], score, SIGNS[sign], rank, is_in, NAMES[code], *known)
-        for i, j, score, sign, rank, is_in, code, *known in columns
-    ]
-
-
-def extra_columns(pairs: Pairs, some: Ranked) -> dict[str, list[Any]]:
-    """Return the columns of these pairs beside `edge.HEADER`, by name."""
-    known = [(name, getattr(pairs, name)) for name in EXTRA]
-    columns = {
-        name: values[some.rows, some.cols].tolist() for name, values in known if values is not None
-    }
-    if "evidence" in columns:
-        columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
-    return columns
+    columns = columns_of(pairs, genes, some)
+    known = {field.name: columns[field.name] for field in fields(Edge) if field.name in columns}
+    return [Edge(**dict(zip(known, row, strict=True))) for row in zip(*known.values(), strict=True)]
 
 
 def surest(pairs: Pairs, genes: Sequence[str], n: int) -> Places:
@@ -122,20 +102,18 @@ def in_order(pairs: Pairs, genes: Sequence[str], flat: Places) -> Places:
     return flat[np.argsort(-pairs.scores.ravel()[flat], kind="stable")]
 
 
-def _ranked(pairs: Pairs, flat: Places, ranks: NDArray[np.intp]) -> Ranked:
+def _ranked(pairs: Pairs, flat: Places) -> Ranked:
+    """Return pairs in their order with the ranks of their scores among all."""
     rows, cols = np.divmod(flat, max(pairs.targets.size, 1))
-    return Ranked(rows, cols, ranks.astype(np.int64))
+    rising = np.sort(pairs.scores, axis=None)
+    n_above = rising.size - np.searchsorted(rising, pairs.scores.ravel()[flat], side="right")
+    return Ranked(rows, cols, 1 + n_above)
 
 
-def _ranks(scores: Floats, some: Floats) -> NDArray[np.intp]:
-    """Rank of `some` of the scores among all."""
-    values, at = np.unique(some, return_inverse=True)
-    if not values.size:
-        return np.zeros(0, dtype=np.intp)
-    above = np.zeros(values.size + 1, dtype=np.intp)  # by how many of the values a score is above
-    scores = scores.ravel()
-    for start in range(0, scores.size, CHUNK):
-        part = scores[start : start + CHUNK]
-        part = part[part > values[0]]
-        above += np.bincount(np.searchsorted(values, part), minlength=values.size + 1)
-    return 1 + np.cumsum(above[::-1])[::-1][1:][at]
+def significant(scores: Floats, digits: int) -> Floats:
+    """Round scores >= 0 to significant digits, as ``%.6g`` does: files hold them exactly."""
+    rounded = scores.copy()
+    is_scored = scores > 0
+    texts = (f"{score:.{digits}g}" for score in scores[is_scored].tolist())
+    rounded[is_scored] = np.fromiter(map(float, texts), np.float64, np.count_nonzero(is_scored))
+    return rounded

@@ -253,19 +253,10 @@ class Rules:
         return np.array([caps.get(gene, len(genes)) for gene in genes], dtype=np.int64)
 
     def constraint(self, genes: Sequence[str]) -> TVCS:
-        """Make the constraint on ``W[regulator, target]``: rows are out-, columns in-degrees."""
-        return TVCS.matrix(
-            (len(genes), len(genes)),
-            row_caps=self.out_caps(genes),
-            col_caps=self.max_in_degree,
-            total=self.max_edges,
-            allowed=self.allowed(genes),
-        )
+        """Return the caps on ``W[regulator, target]``: rows have out-, columns in-degrees.
 
-    def caps_over(self, genes: Sequence[str]) -> TVCS:
-        """The caps of `constraint` alone, for a sparse matrix of the pairs that may be edges.
-
-        Bounds that bound nothing let the projection measure gains as it does with `allowed`.
+        The sparse matrix that is projected holds the pairs that may be edges. Bounds that bound
+        nothing let the projection measure gains by values alone.
         """
         return TVCS.matrix(
             (len(genes), len(genes)),

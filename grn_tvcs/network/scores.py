@@ -132,18 +132,7 @@ def score(
         unknown.
     """
     check_type("network", network, Network)
-    if is_frame(reference) or isinstance(reference, str | Path):
-        reference = read_reference(reference, network.genes)
-    if not isinstance(reference, Network):
-        raise TypeError(
-            "reference must be a Network, a DataFrame of edges or a path, found "
-            f"{type(reference).__name__}; {HOW_TO_MAKE}"
-        )
-    if different := set(network.genes) ^ set(reference.genes):
-        raise ValueError(
-            "network and reference must have the same genes, but only one of them has "
-            f"{joined(sorted(different))}; give the edges as a table (reference.to_frame())"
-        )
+    reference = _reference_of(network, reference)
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):
         check_choice(name, value, known)
     true = _true_edges(network.genes, reference)
@@ -171,6 +160,23 @@ def score(
         pairs=pairs,
         cut=cut,
     )
+
+
+def _reference_of(network: Network, reference: Any) -> Network:
+    """Return the reference, read if it is a table, over the genes of the network."""
+    if is_frame(reference) or isinstance(reference, str | Path):
+        return read_reference(reference, network.genes)
+    if not isinstance(reference, Network):
+        raise TypeError(
+            "reference must be a Network, a DataFrame of edges or a path, found "
+            f"{type(reference).__name__}; {HOW_TO_MAKE}"
+        )
+    if different := set(network.genes) ^ set(reference.genes):
+        raise ValueError(
+            "network and reference must have the same genes, but only one of them has "
+            f"{joined(sorted(different))}; give the edges as a table (reference.to_frame())"
+        )
+    return reference
 
 
 def precision_recall(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,8 +217,12 @@ def about(number: int) -> str:
 
 def describe_ranking(parts: list[str], how: str = "the sum") -> str:
     """Describe the ranking of edges by several sources of evidence, named in words."""
-    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
-    return f"Edges are ranked by {how} of {listed}."
+    return f"Edges are ranked by {how} of {listed(parts)}."
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return phrases as a text lists them: with commas, and ``and`` before the last."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
 def describe_trait(name: str, *, is_higher: bool) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network.confidence import LIKELY
+from grn_tvcs.network.edge import RELATION, SIGNS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.ranking import ranked_selected
 from grn_tvcs.network.rules import Rules
@@ -18,7 +19,6 @@ WIDTH, SMALLEST, LARGEST = 1000.0, 2.8, 14.0  # pixels of all columns, and of a 
 BARS = 60.0  # pixels of the longest bar of a degree
 MIN_NAMED = 8.0  # pixels of a cell from which names are legible
 NAME = 12  # characters
-KINDS = {1: "activates", -1: "represses", 0: "regulates"}
 
 
 def adjacency(network: Network, rules: Rules) -> dict[str, Any] | None:
@@ -39,7 +39,7 @@ def adjacency(network: Network, rules: Rules) -> dict[str, Any] | None:
     paths: dict[str, list[str]] = {}
     facts = zip(sources, targets, pairs.signs[at].tolist(), is_supported.tolist(), strict=True)
     for i, j, sign, is_sure in facts:
-        kind = KINDS[sign] + ("" if is_sure else " unsupported")
+        kind = RELATION[SIGNS[sign]] + ("" if is_sure else " unsupported")
         paths.setdefault(kind, []).append(f"M{col[int(j)]} {row[int(i)]}h.9v.9h-.9z")
     cell = round(max(SMALLEST, min(LARGEST, WIDTH / len(cols))), 1)
     names = [_short(network.genes[k]) for k in (*rows, *cols)] if cell >= MIN_NAMED else []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any
 
 import numpy as np
 
 from grn_tvcs.network.confidence import expected_true
-from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.ranking import columns_of, ranked_selected
 from grn_tvcs.network.scores import Scores, precision_recall
 from tvcs_core.files.page import Axes, round_numbers
 
@@ -17,15 +17,12 @@ MAX_POINTS = 200  # of a curve
 SMALL = (460, 250)  # pixels of a curve beside the drawing: width and height
 
 
-def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
-    """Return the stability of each edge; None if it could not be estimated."""
-    pairs = network.pairs
-    if pairs.stability is None:
-        return [None] * len(edges)
-    row = {network.genes[i]: k for k, i in enumerate(pairs.regulators.tolist())}
-    col = {network.genes[j]: k for k, j in enumerate(pairs.targets.tolist())}
-    found = [float(pairs.stability[row[e.regulator], col[e.target]]) for e in edges]
-    return [None if part != part else round(part, 3) for part in found]
+def stabilities(network: Network) -> list[float | None]:
+    """Return the stability of each selected edge; None if it could not be estimated."""
+    some = ranked_selected(network.pairs, network.genes)
+    columns = columns_of(network.pairs, network.genes, some)
+    found = columns.get("stability", [math.nan] * some.rows.size)
+    return [None if math.isnan(part) else round(part, 3) for part in found]
 
 
 def support(network: Network) -> dict[str, Any] | None:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network.confidence import LIKELY
-from grn_tvcs.network.edge import SIGNS
-from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.ranking import Ranked, ranked_selected, ranked_top
+from grn_tvcs.network.ranking import Ranked, columns_of, ranked_selected, ranked_top
 from grn_tvcs.network.scores import Scores
 from grn_tvcs.report.layout import Node
 
@@ -35,26 +33,27 @@ def explorer(
     true, false or not judged.
     """
     some = listed(network)
-    pairs, at = network.pairs, (some.rows, some.cols)
-    regulators, targets = pairs.regulators[some.rows], pairs.targets[some.cols]
-    number = {gene: k for k, gene in enumerate(network.genes)}
+    pairs, number = network.pairs, {gene: k for k, gene in enumerate(network.genes)}
+    columns = columns_of(pairs, range(len(network.genes)), some)
     edges: dict[str, Any] = {
-        "from": regulators.tolist(),
-        "to": targets.tolist(),
-        "sign": "".join(SIGNS[sign] for sign in pairs.signs[at].tolist()),
-        "score": [float(f"{score:.{DIGITS}g}") for score in pairs.scores[at].tolist()],
-        "rank": some.ranks.tolist(),
-        "selected": "".join("01"[is_in] for is_in in pairs.selected[at].tolist()),
+        "from": columns["regulator"],
+        "to": columns["target"],
+        "sign": "".join(columns["sign"]),
+        "score": [_rounded(score) for score in columns["score"]],
+        "rank": columns["rank"],
+        "selected": "".join("01"[is_in] for is_in in columns["selected"]),
     }
     for name in ("stability", "confidence", "false_discovery"):
-        if (known := getattr(pairs, name)) is not None:
-            edges[name] = [_rounded(part) for part in known[at].tolist()]
-    if pairs.undirected is not None:
-        edges["undirected"] = "".join("01"[way] for way in pairs.undirected[at].tolist())
-    if pairs.evidence is not None:
-        edges["evidence"] = [NAMES[code] for code in pairs.evidence[at].tolist()]
+        if name in columns:
+            edges[name] = [_rounded(part) for part in columns[name]]
+    if "undirected" in columns:
+        edges["undirected"] = "".join("01"[way] for way in columns["undirected"])
+    if "evidence" in columns:
+        edges["evidence"] = columns["evidence"]
     if reference is not None:
-        edges["truth"] = truth(network, reference, judged, regulators, targets)
+        edges["truth"] = truth(
+            network, reference, judged, pairs.regulators[some.rows], pairs.targets[some.cols]
+        )
     likely = {} if pairs.confidence is None else {"likely": LIKELY}
     return likely | {
         "genes": list(network.genes),

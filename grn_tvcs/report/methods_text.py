@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.verdict import Verdict
+from grn_tvcs.network.verdict import Verdict, listed
 from tvcs_core.files.display import plural
 
 SCALES = {
@@ -95,7 +95,7 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
             if n
         ]
         also = " in addition to the series" if expression.series else ""
-        used_too.append(f"Steady states were used{also}: {_joined(counts)}.")
+        used_too.append(f"Steady states were used{also}: {listed(counts)}.")
     return used_too
 
 
@@ -132,11 +132,11 @@ def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
         return f"{start} by the largest scores."
     if network.pairs.undirected is not None:
         return (
-            f"{start}, from the largest score down, under at most {_joined(caps)}, whichever way "
+            f"{start}, from the largest score down, under at most {listed(caps)}, whichever way "
             "undirected edges are read."
         )
     return (
-        f"{start}: those with the largest sum of scores under at most {_joined(caps)}, found by "
+        f"{start}: those with the largest sum of scores under at most {listed(caps)}, found by "
         "exact projection onto a three-view cardinality constraint (Yang et al., 2017)."
     )
 
@@ -175,7 +175,3 @@ def _signs(network: Network, expression: Expression, steady: SteadyStates | None
 
 def _number(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

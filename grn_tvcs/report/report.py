@@ -6,12 +6,14 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import UP
 from grn_tvcs.inference.directions import describe_undirected
 from grn_tvcs.inference.samples import unknowable
@@ -21,6 +23,7 @@ from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.provenance import Provenance
+from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.adjacency import adjacency
 from grn_tvcs.report.data import agreement, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer
@@ -29,11 +32,14 @@ from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import cited
 from grn_tvcs.report.time_courses import time_courses
 from grn_tvcs.stability.stability import STABLE, why_no_stability
+from tvcs_core.arguments import check_choice
+from tvcs_core.files.folders import write_whole
 from tvcs_core.files.page import fill_page
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
 
+SOURCE = "a table in memory"  # the name of an expression without a file
 # Sizes of the static page, chosen to be read at a glance.
 MAX_DRAWN = 400  # edges
 MAX_LISTED = 40  # edges
@@ -83,7 +89,6 @@ def render(
     reference
         True edges over the same genes, to be marked; judged pairs are those of `scores`.
     """
-    expression, rules, method, seed, _ = made
     edges = network.edges(selected_only=True)
     paragraph = methods_paragraph(network, made)
     return fill_page(
@@ -92,47 +97,69 @@ def render(
         title=f"Gene regulatory network of {source}",
         source=source,
         command=command,
-        method=method,
-        about=METHODS[method].about,
         methods=paragraph,
         references=cited(paragraph),
-        seed=seed,
         scores=_score_rows(scores),
         judged=scores,
         left_out=left_out,
-        supported=support(network),
-        n_supported=sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
-        likely=LIKELY,
         agreement=agreement(network, reference, scores),
-        network=network,
-        expression=expression,
-        n_series=expression.n_series,
-        not_known=unknowable(expression, method),
-        undirected=describe_undirected,
-        rules=rules,
-        n_edges=len(edges),
-        n_scored=network.n_scored,
         edges_file=edges_file,
         top=None if top is None or top >= network.n_scored else top,
-        edges=edges[:MAX_LISTED],
-        n_knockout_only=sum(
-            "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
-            for e in edges
-        ),
-        scale=describe_values(expression, method) if expression.scale else None,
-        regulators=_top_regulators(edges),
-        out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
-        in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        n_omitted=max(len(edges) - MAX_EDGES, 0),
-        sources=_sources(network),
-        **_stability(network, expression, edges),
+        **_run(made),
+        **_edges(network, edges),
+        **_degrees(network, made.rules, edges),
+        **_stability(network, made.expression),
         **_pictures(network, made, edges, reference, scores),
     )
 
 
-def _stability(network: Network, expression: Expression, edges: Sequence[Edge]) -> dict[str, Any]:
+def _run(made: Provenance) -> dict[str, Any]:
+    """Return how the network was inferred."""
+    expression, method = made.expression, made.method
+    return {
+        "method": method,
+        "about": METHODS[method].about,
+        "seed": made.seed,
+        "expression": expression,
+        "n_series": expression.n_series,
+        "not_known": unknowable(expression, method),
+        "scale": describe_values(expression, method) if expression.scale else None,
+        "rules": made.rules,
+    }
+
+
+def _edges(network: Network, edges: Sequence[Edge]) -> dict[str, Any]:
+    """Return the selected edges and their numbers."""
+    return {
+        "network": network,
+        "n_scored": network.n_scored,
+        "n_edges": len(edges),
+        "edges": edges[:MAX_LISTED],
+        "n_omitted": max(len(edges) - MAX_EDGES, 0),
+        "supported": support(network),
+        "n_supported": sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
+        "likely": LIKELY,
+        "undirected": describe_undirected,
+        "sources": _sources(network),
+        "n_knockout_only": sum(
+            "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
+            for e in edges
+        ),
+    }
+
+
+def _degrees(network: Network, rules: Rules, edges: Sequence[Edge]) -> dict[str, Any]:
+    """Return the regulators of most targets, and the number of genes by degree."""
+    return {
+        "regulators": _top_regulators(edges),
+        "out_degrees": _distribution(network.out_degrees, rules.max_out_degree),
+        "in_degrees": _distribution(network.in_degrees, rules.max_in_degree),
+    }
+
+
+def _stability(network: Network, expression: Expression) -> dict[str, Any]:
     """Return how stable the edges are, or why that is not known."""
-    parts = stabilities(network, edges)
+    parts = stabilities(network)
     return {
         "stability_of": parts[:MAX_LISTED],
         "why_unstable": None if network.pairs.stability is None else why_no_stability(expression),
@@ -202,11 +229,9 @@ def _hash(script: str) -> str:
 
 
 def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
-    if scores is None:
-        return []
     from grn_tvcs.network.scores import NAMES
 
-    return [(label, getattr(scores, name)) for name, label in NAMES.items()]
+    return [] if scores is None else [(NAMES[name], getattr(scores, name)) for name in NAMES]
 
 
 def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
@@ -232,3 +257,27 @@ def _distribution(degrees: NDArray[np.int64], cap: object) -> list[tuple[int, in
     """Return the number of genes by degree, up to just beyond a cap of moderate size."""
     least = cap + 2 if isinstance(cap, int) and cap <= MAX_CAP_SHOWN else 0
     return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=max(6, least)))]
+
+
+def write_report(
+    network: Network, path: Path, expression: Expression | None = None, **more: Any
+) -> Path:
+    """Write the report of a network to a file; see `Network.report`."""
+    given = {name: more.pop(name) for name in Provenance._fields if name in more}
+    if expression is not None:
+        given["expression"] = expression
+    if network.provenance is not None:
+        given = network.provenance._asdict() | given
+    elif not {"expression", "method"} <= given.keys():
+        raise ValueError(
+            "this network has no record of its expression and method: give report(path, "
+            "expression, method=NAME)"
+        )
+    made = Provenance(**{"rules": Rules()} | given)  # without a record, the caps are unknown
+    check_choice("method", made.method, METHODS)
+    made = made._replace(expression=on_scale(made.expression))
+    rng = "" if made.seed is None else f", rng={made.seed}"
+    words = {"source": SOURCE, "command": f"infer(expression, {made.method!r}{rng})"}
+    page = render(network, made, **words | more)
+    write_whole(path, lambda part: part.write_text(page, encoding="utf-8"))
+    return path

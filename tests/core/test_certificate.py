@@ -10,7 +10,6 @@ from scipy import sparse
 from tests.strategies import matrices
 from tvcs_core import TVCS, certify, project
 from tvcs_core.certificate import Certificate
-from tvcs_core.projection.bound import Bounded
 
 
 @pytest.fixture
@@ -48,9 +47,14 @@ def test_a_value_that_is_not_that_of_v_is_named(projection):
     assert "must be" in found.violations[0]
 
 
-def test_a_negative_price_proves_nothing(projection):
-    found = certify(replace(projection, row_duals=projection.row_duals - 1))
-    assert found.violations == ("a price is negative or not a number",)
+@pytest.mark.parametrize("price", [-1.0, np.nan])
+def test_a_price_that_is_negative_or_no_number_proves_nothing(projection, price):
+    for others in (0 * projection.row_duals + price, projection.row_duals + 1.0):
+        others[0] = price
+        found = certify(replace(projection, row_duals=others))
+        assert found.violations == ("a price is negative or not a number",)
+        assert not found.optimal
+        assert not found.exact
 
 
 def test_prices_too_low_or_too_high_leave_a_gap(projection):
@@ -80,6 +84,7 @@ def test_the_bound_is_the_sum_of_its_terms_in_exact_arithmetic(problem):
     bound = sum(p * int(c) for p, c in zip(u, constraint.row_caps, strict=True))
     bound += sum(p * int(c) for p, c in zip(w, constraint.col_caps, strict=True))
     bound += total_dual * constraint.total
+    rounding = 0.0  # an entry in a group with cap 0 adds nothing, its square may exceed the price
     for (r, c), v in np.ndenumerate(V):
         if constraint.allowed is not None and not constraint.allowed[r, c]:
             continue
@@ -87,7 +92,9 @@ def test_the_bound_is_the_sum_of_its_terms_in_exact_arithmetic(problem):
         nearest = Fraction(float(np.clip(v, lower, upper)))
         gain = nearest * (2 * Fraction(float(v)) - nearest)
         bound += max(Fraction(0), gain - u[r] - w[c] - total_dual)
-    assert certify(projection).bound == approx(float(bound), rel=1e-12, abs=1e-300)
+        is_closed = not (constraint.row_caps[r] and constraint.col_caps[c] and constraint.total)
+        rounding += 2.0**-52 * float(gain) * is_closed
+    assert certify(projection).bound == approx(float(bound), rel=1e-12, abs=1e-300 + rounding)
 
 
 def test_one_entry_above_the_total_is_one_too_many():
@@ -230,14 +237,6 @@ def test_prices_alone_are_summed_exactly_too():
     assert (nothing.objective, nothing.bound, nothing.exact) == (0.0, 1.0, True)
 
 
-def test_a_price_that_is_no_number_proves_nothing():
-    sound = project([[3.0, 2.0]], TVCS.matrix((1, 2), row_caps=1))
-    found = certify(replace(sound, row_duals=np.array([np.nan])))
-    assert found.violations == ("a price is negative or not a number",)
-    assert not found.optimal
-    assert not found.exact
-
-
 @pytest.mark.parametrize(
     ("v", "price", "exact"),
     [
@@ -269,12 +268,6 @@ def test_any_gap_of_exact_sums_and_a_billionth_of_others_is_no_proof():
     assert Certificate((), 2.0, 2.0 + 1e-9, False).optimal
     assert not Certificate((), 2.0, 2.0 + 1e-8, False).optimal
     assert not Certificate(("a cap",), 2.0, 2.0, True).optimal
-
-
-def test_one_negative_price_among_others_is_named(projection):
-    duals = np.append(-1.0, projection.row_duals[1:] + 1.0)
-    found = certify(replace(projection, row_duals=duals))
-    assert found.violations == ("a price is negative or not a number",)
 
 
 @pytest.mark.parametrize("unit", [2.0**-9, 0.5, 1.0, 4.0])
@@ -322,12 +315,3 @@ def test_what_a_sparse_v_does_not_hold_is_not_kept_although_the_matrix_holds_it(
     matrix = sparse.csr_array((np.array([2.0, 0.0, 1.0]), at), shape=(2, 2))
     found = certify(replace(sound, support=support, matrix=matrix))
     assert found.violations == ("the entry in row 0, column 1 is not allowed but kept",)
-
-
-@pytest.mark.parametrize(
-    ("objective", "gap", "share"), [(0, 0, 0), (4, 1, 0.25), (4, 0, 0), (2, -1, -0.5)]
-)
-def test_a_gap_is_a_share_of_the_objective(objective, gap, share):
-    bounded = Bounded()
-    bounded.objective, bounded.gap = float(objective), float(gap)
-    assert bounded.relative_gap == share

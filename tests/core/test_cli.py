@@ -135,72 +135,18 @@ def test_an_input_is_never_replaced(tvcs):
     assert Path("m.npz").read_bytes() == before
 
 
-def write_bytes(content: bytes):
-    return lambda path: path.write_bytes(content)
-
-
-def write_csv(text: str):
-    return lambda path: path.write_text(text)
-
-
-def write_array(array):
-    return lambda path: np.save(path, array)
-
-
-def write_half(path):
-    write_matrix(path.name)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def write_huge_header(path):
-    np.save(path, np.zeros((2, 3)))
-    path.write_bytes(path.read_bytes().replace(b"(2, 3), }    ", b"(200000, 300), }", 1))
-
-
-def write_wrong_indices(path):
-    np.savez(
-        path, format=np.array(b"csr"), shape=np.array([2, 3]), data=np.ones(1),
-        indices=np.array([7]), indptr=np.array([0, 1, 1]),
-    )  # fmt: skip
-
-
 BAD_MATRICES = {
-    "missing": ("m.npy", lambda path: None, "m.npy: No such file or directory"),
-    "folder": ("m.csv", Path.mkdir, "must hold .npy files, one for each block of rows, found none"),
-    "NaN": ("m.npy", write_array([[1, 2], [np.nan, 3]]), "found nan in row 2, column 1"),
-    "text": ("m.npy", write_array([["a"]]), "must hold real numbers"),
-    "too large": ("m.npy", write_array([[1e200]]), "m.npy: V must be at most"),
-    "vector": ("m.npy", write_array([1.0, 2.0]), "must be a matrix with entries"),
-    "cube": ("m.npy", write_array(np.ones((2, 2, 2))), "must be a matrix with entries"),
-    "objects": ("m.npy", write_array(np.array([[{}]])), "is not a whole .npy file"),
-    "half npy": ("m.npy", write_half, "is not a whole .npy file"),
-    "header beyond the file": ("m.npy", write_huge_header, "is not a whole .npy file"),
-    "pickle": ("m.npy", write_bytes(b"\x80\x04N."), "is not a whole .npy file"),
-    "empty npy": ("m.npy", write_bytes(b""), "is not a whole .npy file"),
-    "half npz": ("m.npz", write_half, "is not a whole .npz file"),
-    "dense npz": ("m.npz", lambda path: np.savez(path, V), "of a scipy sparse matrix"),
-    "sparse indices": ("m.npz", write_wrong_indices, "is not a whole .npz file"),
-    "empty csv": ("m.csv", write_csv(""), "the file is empty"),
-    "header alone": ("m.csv", write_csv("a,b\n"), "found a header alone"),
-    "text in csv": ("m.csv", write_csv("1,2\n3,x\n"), "m.csv:2, column 2: must be a number"),
-    "NaN in csv": ("m.csv", write_csv("1,2\n3,nan\n"), "m.csv:2, column 2: must be a finite"),
-    "ragged csv": ("m.csv", write_csv("1,2\n3\n"), "m.csv:2: must have 2 cells"),
-    "list of entries": (
-        "m.csv",
-        write_csv("row,col,value\n0,1,2\n"),
-        "m.csv:1: must be a matrix, found a list of entries",
-    ),
-    "binary csv": ("m.csv", write_bytes(b"\x81\xfe\x00"), "must be UTF-8 text"),
-    "half gz": ("m.csv.gz", write_half, "damaged .gz"),
-    "gz of npy": ("m.npy.gz", write_bytes(b""), "must be a .npy"),
-}  # fmt: skip
+    "m.npy": (None, "m.npy: No such file or directory"),
+    "m.csv": ("1,2\n3,x\n", "m.csv:2, column 2: must be a number"),
+    "m.npz": ("PK", "is not a whole .npz file"),
+}
 
 
-@pytest.mark.parametrize("case", BAD_MATRICES)
-@pytest.mark.filterwarnings("ignore:Casting complex")
-def test_a_bad_matrix_is_refused_in_one_line(tvcs, case):
-    name, write, message = BAD_MATRICES[case]
-    write(Path(name))
+@pytest.mark.parametrize("name", BAD_MATRICES)
+def test_a_bad_matrix_is_refused_in_one_line(tvcs, name):
+    content, message = BAD_MATRICES[name]
+    if content is not None:
+        Path(name).write_text(content)
     before = sorted(Path().iterdir())
     code, out, err = tvcs("project", name, "--row-cap", 1, "--out", "p.npz")
     assert (code, out) == (2, "")
@@ -210,16 +156,20 @@ def test_a_bad_matrix_is_refused_in_one_line(tvcs, case):
     assert sorted(Path().iterdir()) == before
 
 
+@pytest.mark.parametrize("V", [[[1e200]], np.ones(2)], ids=["too large", "vector"])
+def test_a_matrix_that_cannot_be_projected_is_refused_by_its_file(tvcs, V):
+    write_matrix("m.npy", V)
+    code, _, err = tvcs("project", "m.npy", "--row-cap", 1, "--out", "p.npz")
+    assert code == 2
+    assert err.startswith(
+        "error: m.npy: V must be at most" if len(V) == 1 else "error: m.npy: must"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1\n-1\n", "caps:2: must be one integer >= 0, found '-1'"),
         ("1\n2.5\n", "caps:2: must be one integer >= 0, found '2.5'"),
-        ("1\nmany\n", "caps:2: must be one integer >= 0, found 'many'"),
-        ("1,1\n1\n", "caps:1: must be one integer >= 0, found '1 1'"),
-        ("1\n1\n1\n", "caps: must hold one cap for each of 2 rows, found 3"),
-        ("9" * 30 + "\n1\n", "caps:1: must be one integer >= 0"),
-        ("", "caps: the file is empty"),
         (None, "caps: No such file or directory"),
     ],
 )
@@ -306,19 +256,6 @@ def test_a_file_that_is_no_projection_is_refused(tvcs):
         assert (code, out) == (2, "")
         assert err.startswith(f"error: {name}")
         assert err.count("\n") == 1
-
-
-def test_damaged_projections_are_refused_or_weaker_but_never_crash(tvcs):
-    project(V, CONSTRAINT).save("p.npz")
-    whole = Path("p.npz").read_bytes()
-    rng = np.random.default_rng(3)
-    for _ in range(40):
-        damaged = bytearray(whole)
-        damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
-        Path("p.npz").write_bytes(damaged)
-        code, _, err = tvcs("verify", "p.npz")
-        assert code in (0, 1, 2)
-        assert "unexpected" not in err
 
 
 def test_data_to_try_are_written_by_name_or_all(tvcs, tmp_path):

@@ -173,13 +173,6 @@ def test_a_search_over_the_caps_in_a_pipeline_finds_the_planted_ones(rng):
     assert search.best_params_ == {"tvcsregressor__row_caps": 1, "tvcsregressor__total": 3}
 
 
-def test_a_search_over_the_caps_of_a_classifier(rng):
-    X = rng.standard_normal((300, 10))
-    y = np.sign(X[:, 2] - X[:, 7])
-    search = GridSearchCV(TVCSClassifier(loss="squared_hinge"), {"total": [1, 2]}, cv=3).fit(X, y)
-    assert search.best_params_ == {"total": 2}
-
-
 def test_names_of_features_are_kept_and_checked(rng):
     X, y, _ = regression(rng)
     frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(12)])

@@ -24,6 +24,12 @@ def database(server):
         connection.execute("DROP DATABASE campaign WITH (FORCE)")
 
 
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def place(request, tmp_path):
+    """An empty place for a store, in a file or on a server."""
+    return tmp_path / "c.db" if request.param == "SQLite" else request.getfixturevalue("database")
+
+
 @pytest.fixture(scope="session")
 def real_studio(tmp_path_factory):
     """A running Label Studio, spoken to over HTTP."""

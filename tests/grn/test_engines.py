@@ -98,27 +98,6 @@ def test_units_are_few_enough_for_the_disk_and_do_not_depend_on_who_works(side, 
     assert units.size_of_units(50, side * side) == size
 
 
-BAD = [
-    (["--workers", "0"], "--workers must be >= 1, found 0"),
-    (["--workers", "2", "--threads", "2"], "found --threads and --workers"),
-    (["--cluster", "tcp://192.0.2.7:8786"], "give --trust-network"),
-    (["--cluster", "http://here"], "--cluster must be tcp://HOST:PORT"),
-    (["--cluster", "missing.json"], "missing.json: cannot be read (No such file"),
-    (["--tls", "."], "--tls and --trust-network go with --cluster"),
-]
-
-
-@pytest.mark.parametrize(("words", "message"), BAD)
-def test_options_that_cannot_be_are_refused_before_the_work(words, message, data, tmp_path):
-    write_expression(data, tmp_path / "data.tsv")
-    out = tmp_path / "out"
-    words = ["infer", str(tmp_path / "data.tsv"), "--out", str(out), *words]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert not out.exists()
-
-
 def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
     data, tmp_path, monkeypatch
 ):

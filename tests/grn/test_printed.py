@@ -1,10 +1,9 @@
-"""`print` of networks and expression; arguments of other libraries; F and F1."""
+"""`print` of networks and expression; arguments of other libraries."""
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
 
-from grn_tvcs import Network, infer, score, simulate
+from grn_tvcs import Network, infer, simulate
 from grn_tvcs.inference.infer import FOREIGN
 from grn_tvcs.methods.table import METHODS
 
@@ -64,15 +63,3 @@ def test_arguments_of_other_libraries_are_refused_with_the_right_one(expression,
 def test_no_option_of_a_method_is_taken_for_one_of_another_library():
     for method in METHODS.values():
         assert not set(FOREIGN) & set(method.keywords), method.name
-
-
-def test_f_is_that_of_the_paper_and_f1_that_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    genes = tuple("ABCDEFGH")
-    is_pair = ~np.eye(8, dtype=bool)
-    true, guess = ((rng.random((8, 8)) < share) & is_pair for share in (0.3, 0.4))
-    found = score(Network.of(genes, guess * 1.0), Network.of(genes, true * 1.0))
-    assert found.f1 == pytest.approx(f1_score(true[is_pair], guess[is_pair]))
-    assert found.f == pytest.approx(2 * found.sn * found.sp / (found.sn + found.sp))
-    nothing = score(Network.of(genes, guess * 0.0), Network.of(genes, true * 1.0))
-    assert nothing.f1 == 0.0

@@ -59,14 +59,17 @@ OF_STATES = [
 ]
 RECORD = {"command": "grn-tvcs infer", "genes": NAMES, "parameters": {}, "versions": {}}
 RECORDS = [
-    ("{", "must be the JSON record of a run"),
-    ("[" * 100_000, "must be the JSON record of a run"),
+    ("{", "must be the record of grn-tvcs infer with the names"),
+    ("[" * 100_000, "must be the record of grn-tvcs infer with the names"),
     (
         json.dumps(RECORD | {"command": "tvcs project"}),
         "must be the record of grn-tvcs infer with th",
     ),
     (json.dumps(RECORD | {"genes": [1, 2]}), "must be the record of grn-tvcs infer with the names"),
-    (json.dumps(RECORD | {"genes": ["a", "b", "a"]}), "must name every gene once, found 'a' twice"),
+    (
+        json.dumps(RECORD | {"genes": ["a", "b", "a"]}),
+        "gene names must be different, found twice: a",
+    ),
     (json.dumps(RECORD | {"versions": []}), "versions must be names and values"),
     (json.dumps(RECORD), "must have edges.tsv next to run.json"),
 ]

@@ -4,6 +4,7 @@ from contextlib import ExitStack, contextmanager
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.actions import origin
+from crowd_tvcs.campaign.store import schema
 
 
 @contextmanager
@@ -28,3 +29,21 @@ def coming_from(address):
         yield
     finally:
         origin.reset(before)
+
+
+def rows_of(campaign, query):
+    """The rows of a query as tuples."""
+    with campaign.store.read() as (connection, _):
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
+
+
+def tables(campaign, *others):
+    """All that is kept, but `others`, how often it was changed, and the times of the audit."""
+    found = {}
+    with campaign.store.read() as (connection, _):
+        for table in schema.metadata.sorted_tables:
+            if table.name not in others:
+                rows = connection.execute(table.select()).mappings().all()
+                kept = [{k: row[k] for k in row if k not in ("revision", "at")} for row in rows]
+                found[table.name] = sorted(map(repr, kept))
+    return found

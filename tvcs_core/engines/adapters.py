@@ -17,7 +17,7 @@ from typing import Any
 
 from tvcs_core.arguments import describe_value
 from tvcs_core.engines.blas import one_blas_thread
-from tvcs_core.engines.job import Engine, Job, Task
+from tvcs_core.engines.job import Engine, Job, StatelessEngine, Task
 from tvcs_core.engines.local import POLL_SECONDS
 from tvcs_core.files.errors import RunError
 
@@ -68,21 +68,11 @@ def as_engine(given: Any) -> Engine:
     )
 
 
-class _Held:
-    """An engine on a pool of the caller, who also closes it."""
-
-    def __init__(self, pool: Any) -> None:
-        self._pool = pool
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
-class _OnExecutor(_Held):
+class _OnExecutor(StatelessEngine):
     """Units in an executor, a few at a time."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Run all tasks; after an error those that have not begun are cancelled."""
@@ -126,8 +116,11 @@ class _OnExecutor(_Held):
         return ((task, _in_process, payloads[task.job], task.number) for task in tasks)
 
 
-class _OnJoblib(_Held):
+class _OnJoblib(StatelessEngine):
     """Units by a `joblib.Parallel`, in whatever order it returns them."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Run all tasks."""

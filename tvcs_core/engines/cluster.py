@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -29,7 +29,7 @@ from distributed.core import connect
 from distributed.scheduler import KilledWorker
 
 from tvcs_core.engines.address import PEM, Address
-from tvcs_core.engines.job import Job, Task
+from tvcs_core.engines.job import Job, StatelessEngine, Task
 from tvcs_core.engines.on_worker import OtherSources, SharedState, do_unit, sources_digest
 from tvcs_core.engines.workers import refuse_other_workers
 from tvcs_core.files.display import plural
@@ -94,7 +94,7 @@ class Cluster:
         yield from _run_on(self._client, self._address, self._deadline, tasks)
 
 
-class HeldCluster:
+class HeldCluster(StatelessEngine):
     """The workers of a client, or of a cluster, that the caller holds and closes."""
 
     def __init__(self, given: Any) -> None:
@@ -104,12 +104,6 @@ class HeldCluster:
         status = getattr(given, "status", None)  # a name, or an enumeration
         if getattr(status, "name", status) in ("closing", "closed"):
             raise ValueError(f"the Dask {type(given).__name__} is closed; give one that is open")
-
-    def __enter__(self) -> HeldCluster:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Run all tasks; when the run is abandoned, units in work are left to end."""
@@ -294,21 +288,15 @@ class _Run:
             raise RunError(f"{limit} {MAX_MOVES} workers, the last of them {worker}")
 
 
-class _one_sentence:
+@contextmanager
+def _one_sentence(address: Address) -> Iterator[None]:
     """Turn the errors that a lost scheduler causes into one sentence."""
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        lost = (CancelledError, FutureTimeoutError, OSError)
-        if isinstance(error, lost) and not isinstance(error, RunError):
-            raise RunError(
-                f"the scheduler at {self._address.url} is gone; run again with --resume"
-            ) from error
+    try:
+        yield
+    except (CancelledError, FutureTimeoutError, OSError) as error:
+        raise RunError(
+            f"the scheduler at {address.url} is gone; run again with --resume"
+        ) from error
 
 
 def _killed(task: Task, error: KilledWorker) -> str:

@@ -69,3 +69,13 @@ class Engine(Protocol):
     def __enter__(self) -> Engine: ...
 
     def __exit__(self, *error: object) -> None: ...
+
+
+class StatelessEngine:
+    """The context of an engine that keeps no state between two runs."""
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass

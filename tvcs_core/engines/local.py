@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from tvcs_core.engines.blas import one_blas_thread
-from tvcs_core.engines.job import Task
+from tvcs_core.engines.job import StatelessEngine, Task
 from tvcs_core.jit.uninterrupted import uninterrupted
 
 T = TypeVar("T")
@@ -19,17 +19,7 @@ END = object()  # put into the queue by a thread that finds no more tasks
 POLL_SECONDS = 1.0  # a wait without a limit cannot be interrupted on every system
 
 
-class _StatelessEngine:
-    """An engine that keeps no state between two runs."""
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
-class Serial(_StatelessEngine):
+class Serial(StatelessEngine):
     """Runs one unit after the other."""
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
@@ -39,7 +29,7 @@ class Serial(_StatelessEngine):
                 yield task, task.done_here()
 
 
-class Threads(_StatelessEngine):
+class Threads(StatelessEngine):
     """Runs `number` units at a time; useful if the units release the interpreter lock."""
 
     def __init__(self, number: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -41,58 +41,27 @@ def results(
     DataError
         If the journal belongs to other jobs.
     """
-    job_progress = JobProgress(jobs, checkpoint_dir, progress)
-    yield from job_progress.stored()
-    with closing(as_engine(engine).run(job_progress.todo)) as found:
+    journals = (
+        {}
+        if checkpoint_dir is None
+        else {job: Journal(checkpoint_dir / job.name, job.identity) for job in jobs}
+    )
+    report = progress or (lambda done, total: None)
+    done, total = 0, sum(job.size for job in jobs)
+    todo: list[Task] = []
+    for task in (Task(job, index) for job in jobs for index in range(job.size)):
+        stored = journals[task.job].read(task.number) if journals else None
+        if stored is None:
+            todo.append(task)
+            continue
+        done += 1
+        yield task.job, task.number, stored
+    if done:
+        report(done, total)
+    with closing(as_engine(engine).run(todo)) as found:
         for task, result in found:
-            job_progress.add(task, result)
+            if journals:
+                journals[task.job].write(task.number, result)
+            done += 1
+            report(done, total)
             yield task.job, task.number, result
-
-
-class JobProgress:
-    """The finished units of some jobs: stored in their journals and reported to `progress`.
-
-    Attributes
-    ----------
-    todo
-        Units to run; complete once `stored` is exhausted.
-    """
-
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        checkpoint_dir: Path | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self._jobs, self._progress = jobs, progress
-        self._journals = (
-            {}
-            if checkpoint_dir is None
-            else {job: Journal(checkpoint_dir / job.name, job.identity) for job in jobs}
-        )
-        self._done, self._total = 0, sum(job.size for job in jobs)
-        self.todo: list[Task] = []
-
-    def stored(self) -> Iterator[tuple[Job, int, Any]]:
-        """Yield the results in the journals; call once and exhaust it."""
-        for job in self._jobs:
-            for index in range(job.size):
-                result = self._journals[job].read(index) if self._journals else None
-                if result is None:
-                    self.todo.append(Task(job, index))
-                    continue
-                self._done += 1
-                yield job, index, result
-        if self._done:
-            self._report()
-
-    def add(self, task: Task, result: Any) -> None:
-        """Store a result and report the progress."""
-        if self._journals:
-            self._journals[task.job].write(task.number, result)
-        self._done += 1
-        self._report()
-
-    def _report(self) -> None:
-        if self._progress is not None:
-            self._progress(self._done, self._total)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import by_label, is_missing
+from tvcs_core.arguments import array_of, by_label, is_missing
 from tvcs_core.constraint import Caps
 
 CapsByLabel = Caps | Mapping[Any, int | None]
@@ -70,7 +70,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         found_caps = (of_label.get(label) for label in ordered)
         caps = [len(labels) if is_missing(cap) else cap for cap in found_caps]
     elif caps is not None and not isinstance(caps, Integral):
-        caps = np.asarray(caps)
+        caps = array_of(name, caps, copy=False)
         if caps.ndim == 1 and caps.size != len(ordered):
             raise ValueError(
                 f"{name} must have one cap per group ({len(ordered)}), found {caps.size}"

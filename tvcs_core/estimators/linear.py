@@ -16,11 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tvcs_core.arguments import check_type
+from tvcs_core.arguments import array_of, check_type, refuse_masked
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
 from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of, towards_zero
-from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.linear import LinearLoss, weights_of
 from tvcs_core.problem import Problem
 from tvcs_core.solvers import Solution, solve
@@ -264,5 +263,5 @@ def sample_weights(sample_weight: ArrayLike | float | None, n: int) -> NDArray[n
     """Return one weight per sample, from a number or one each; None for None."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight)
+    weights = array_of("sample_weight", sample_weight, copy=False)
     return weights_of(weights if weights.ndim else np.full(n, weights), n)

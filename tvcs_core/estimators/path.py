@@ -7,13 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
 
+from tvcs_core.arguments import array_of
 from tvcs_core.estimators.groups import CapsByLabel
-from tvcs_core.estimators.linear import FLOATS, Linear, check_samples, sample_weights
-from tvcs_core.estimators.regressor import LOSSES
+from tvcs_core.estimators.regressor import LOSSES, Regression
 from tvcs_core.estimators.scales import scaled_bounds
 from tvcs_core.loss.linear import LinearLoss
 from tvcs_core.projection.projection import project
@@ -32,7 +30,7 @@ NEGLIGIBLE = 1e-3  # a weight below this part of the largest one counts as 0, an
 HELD = 0.75  # part of the weight that the totals up to the chosen one hold
 
 
-class TVCSRegressorCV(RegressorMixin, Linear):
+class TVCSRegressorCV(Regression):
     """An average of `TVCSRegressor` over totals and ridges, weighted by cross-validation.
 
     For each fold and ridge, the totals are fitted in growing order, each from the solution of the
@@ -126,13 +124,6 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         self.tol = tol
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Accept several targets."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        return tags
-
     def fit(
         self,
         X: Any,
@@ -155,11 +146,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
         ValueError, TypeError
             If X, y or the weights cannot be used, or a parameter is invalid.
         """
-        check_samples(X, y, sample_weight)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
-        )
-        weights = sample_weights(sample_weight, X.shape[0])
+        X, y, weights = self._samples(X, y, sample_weight)
         X = self._scaled(X, weights)
         folds = list(check_cv(self.cv).split(X, y, groups))
         self.totals_ = self._totals(X, y, folds)
@@ -203,14 +190,10 @@ class TVCSRegressorCV(RegressorMixin, Linear):
             start = found.matrix
             yield found
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted targets of the rows of X."""
-        return self._predict(X)
-
     def _totals(self, X: Any, y: Any, folds: list[Any]) -> NDArray[np.int64]:
         """Return the totals to try, growing."""
         if self.totals is not None:
-            given = np.asarray(self.totals)
+            given = array_of("totals", self.totals, copy=False)
             if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 0:
                 raise ValueError(f"totals must be a list of integers >= 0, found {self.totals!r}")
             return np.unique(given).astype(np.int64)
@@ -223,7 +206,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
     def _ridges(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
         if self.ridges is None:
             return self._loss(X, y, weights, LOSSES, 0.0).mean_curvature() * np.array(RIDGES)
-        given = np.asarray(self.ridges, dtype=np.float64)
+        given = array_of("ridges", self.ridges, np.float64)
         if given.ndim != 1 or not given.size or not ((given >= 0) & (given < np.inf)).all():
             raise ValueError(f"ridges must be a list of numbers >= 0, found {self.ridges!r}")
         return given

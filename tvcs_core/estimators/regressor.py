@@ -8,13 +8,42 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import FLOATS, TVCSEstimator, check_samples, sample_weights
+from tvcs_core.estimators.linear import (
+    FLOATS,
+    Linear,
+    TVCSEstimator,
+    check_samples,
+    sample_weights,
+)
 from tvcs_core.loss import Huber, LeastSquares
 
 LOSSES = {"squared": LeastSquares, "huber": Huber}
 
 
-class TVCSRegressor(RegressorMixin, TVCSEstimator):
+class Regression(RegressorMixin, Linear):
+    """Regression on one target or several."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept several targets."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return checked features, targets and weights."""
+        check_samples(X, y, sample_weight)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
+        )
+        return X, y, sample_weights(sample_weight, X.shape[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted targets of the rows of X."""
+        return self._predict(X)
+
+
+class TVCSRegressor(Regression, TVCSEstimator):
     """Linear regression on features selected under three-view cardinality constraints.
 
     With one target the views are groups of features. With several targets the coefficients are a
@@ -93,12 +122,6 @@ class TVCSRegressor(RegressorMixin, TVCSEstimator):
     [[3.0, 0.0, 0.0], [0.0, 2.5, 0.0]]
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        return tags
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Select features and fit their coefficients.
 
@@ -117,15 +140,6 @@ class TVCSRegressor(RegressorMixin, TVCSEstimator):
         ValueError, TypeError
             If X, y or the weights cannot be used, or a parameter is invalid.
         """
-        check_samples(X, y, sample_weight)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
-        )
-        weights = sample_weights(sample_weight, X.shape[0])
-        self._fit(X, y, weights, LOSSES, self.ridge, self.total)
+        self._fit(*self._samples(X, y, sample_weight), LOSSES, self.ridge, self.total)
         self.coef_, self.intercept_ = self._coef.T, self._intercept
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted targets of the rows of X."""
-        return self._predict(X)

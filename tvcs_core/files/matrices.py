@@ -1,4 +1,4 @@
-"""Matrices and caps from files, and the check for masked arrays."""
+"""Matrices and caps from files."""
 
 from __future__ import annotations
 
@@ -145,13 +145,4 @@ def _refuse_not_finite(V: Any, path: Path) -> None:
         row, column = (int(index[bad[0]]) + 1 for index in indices)
         raise DataError(
             f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
-        )
-
-
-def refuse_masked(name: str, values: Any) -> None:
-    """Raise if an array has masked values: the numbers under a mask would count."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} must have no masked values, found {np.ma.count_masked(values)}; fill them in "
-            "or leave them out"
         )

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tvcs_core.arguments import check_number, check_type
-from tvcs_core.files.matrices import refuse_masked
+from tvcs_core.arguments import array_of, check_number, check_type
 from tvcs_core.loss.base import Array, Loss
 from tvcs_core.loss.newton import newton
 
@@ -74,6 +73,10 @@ class LinearLoss(Loss):
             self._X = self._X - self._centre
         self._Y = np.ascontiguousarray(Y.reshape(n, -1))
         self._last: tuple[Array, Array, Array] | None = None  # W, predictions, shifts
+        self._check_targets()
+
+    def _check_targets(self) -> None:
+        """Raise a ValueError if a target is none that the loss is for."""
 
     @abc.abstractmethod
     def terms(self, predicted: Array, Y: Array) -> Array:
@@ -272,8 +275,7 @@ def finite(name: str, values: Any) -> Array:
     ValueError, TypeError
         If the values are not real numbers, or one of them is not finite.
     """
-    refuse_masked(name, values)
-    array = np.asarray(values)
+    array = array_of(name, values, copy=False)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, found {array.dtype}")
     array = array.astype(np.float64)

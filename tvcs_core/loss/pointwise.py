@@ -67,16 +67,7 @@ class Huber(LinearLoss):
 class _Classification(LinearLoss):
     """A function of the margin ``y * prediction``."""
 
-    def __init__(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        ridge: float = 0.0,
-        intercept: bool = False,
-        sample_weight: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(X, y, ridge=ridge, intercept=intercept, sample_weight=sample_weight)
+    def _check_targets(self) -> None:
         wrong = np.abs(self._Y) != 1.0
         if wrong.any():
             found = ", ".join(f"{label:g}" for label in np.unique(self._Y)[:5])

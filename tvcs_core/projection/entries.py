@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.arguments import array_of
 from tvcs_core.constraint import TVCS
-from tvcs_core.files.matrices import refuse_masked
 
 # Largest size of a value: 2^23 squares of this size still sum to a float64.
 MAX_SIZE = 2.0**500
@@ -93,7 +93,8 @@ class Entries(NamedTuple):
         return [nearest * (2 * value - nearest) for value, nearest in both], 2 * k
 
     def _clipped(self, constraint: TVCS) -> NDArray[np.float64]:
-        return self.clip(self.V.data if self.is_sparse else self.V, constraint).ravel()
+        values = self.V.data if self.is_sparse else self.V
+        return clip(values, constraint, self.indices).ravel()
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return row group and column group of every entry."""
@@ -106,10 +107,6 @@ class Entries(NamedTuple):
         if constraint.row_of is None:
             return np.zeros(self.indices.size, dtype=np.int64)
         return constraint.pair_ranks[self.indices]
-
-    def clip(self, values: NDArray[np.float64], constraint: TVCS) -> NDArray[np.float64]:
-        """Return `values`, a list or an array of the shape, clipped to the bounds."""
-        return _clip(values, constraint, self.indices)
 
 
 def lowest_bit(numbers: NDArray[np.float64]) -> int:
@@ -140,8 +137,7 @@ def enter(V: Any, constraint: TVCS) -> Entries:
         indices = np.ravel_multi_index(V.coords, constraint.shape)
         values = V.data
     else:
-        refuse_masked("V", V)
-        array = np.asarray(V)
+        array = array_of("V", V, copy=False)
         if array.ndim == 0:
             found = type(V).__name__
             raise TypeError(f"V must be an array of shape {constraint.shape}, found {found}")
@@ -168,7 +164,7 @@ def _gains(
     Mantissas and exponents are multiplied separately and scaled by the largest allowed gain. So a
     huge value that mask or bounds cut down does not make the other gains underflow.
     """
-    clipped = _clip(values, constraint, indices)
+    clipped = clip(values, constraint, indices)
     (gains, power), (other, more) = np.frexp(clipped), np.frexp(2.0 * values - clipped)
     gains *= other
     power += more
@@ -206,9 +202,10 @@ def _refuse_drowned(
         )
 
 
-def _clip(
+def clip(
     values: NDArray[np.float64], constraint: TVCS, indices: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
+    """Return values, those at `indices` or all in the shape, clipped to the bounds."""
     if constraint.bounds is None:
         return values
     lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)

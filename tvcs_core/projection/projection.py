@@ -20,7 +20,7 @@ from tvcs_core.engines import Job, Threads, results
 from tvcs_core.files.display import summary
 from tvcs_core.projection import file, first, relaxations
 from tvcs_core.projection.bound import Bounded
-from tvcs_core.projection.entries import Entries, enter
+from tvcs_core.projection.entries import Entries, clip, enter
 from tvcs_core.projection.exact import PricedSupport
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.scales import solve_by_scales
@@ -206,12 +206,12 @@ def proved(entries: Entries, constraint: TVCS, solved: PricedSupport) -> Project
     V, mask = entries.V, solved.mask
     if entries.is_sparse:
         at = (V.coords[0][mask], V.coords[1][mask])
-        nearest = entries.clip(V.data, constraint)[mask]
+        nearest = clip(V.data, constraint, entries.indices)[mask]
         matrix = sparse.csr_array((nearest, at), shape=constraint.shape)
         support = sparse.csr_array((mask[mask], at), shape=constraint.shape)
     else:
         support = mask.reshape(constraint.shape)
-        matrix = entries.clip(np.where(support, V, 0.0), constraint)
+        matrix = clip(np.where(support, V, 0.0), constraint, None)
     row_duals, col_duals, total_dual = solved.row_duals, solved.col_duals, solved.total_dual
     if entries.unit:
         objective, gap = math.ldexp(objective, entries.unit), upwards(gap, entries.unit)

@@ -63,20 +63,19 @@ class _Groups(NamedTuple):
 
     def solve(self, gains: Floats, caps: Counts, squared: bool, is_first: bool) -> PricedSupport:
         """Return the best support on one grid."""
-        n, m = caps.rows.size, caps.cols.size
         if self.is_matrix and (is_first or MIN_LISTED * np.count_nonzero(gains) >= gains.size):
             return solve_dense(gains, *caps, squared=squared)
         if is_first:
             of_each = self.row_of, self.col_of, self.keys
-            return solve_edges(*of_each, gains, n, m, *caps, squared=squared)
+            return solve_edges(*of_each, gains, *caps, squared=squared)
         position = np.flatnonzero(gains)
         if self.is_matrix:
-            row_of, col_of = np.divmod(position, m)
+            row_of, col_of = np.divmod(position, caps.cols.size)
             keys = np.zeros(position.size, np.int64)
         else:
             row_of, col_of, keys = (x[position] for x in (self.row_of, self.col_of, self.keys))
         values = gains.reshape(-1)[position]
-        found = solve_edges(row_of, col_of, keys, values, n, m, *caps, squared=squared)
+        found = solve_edges(row_of, col_of, keys, values, *caps, squared=squared)
         mask = np.zeros(gains.size, bool)
         mask[position] = found.mask
         return found._replace(mask=mask.reshape(gains.shape))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import check_choice, check_number, check_type
+from tvcs_core.arguments import array_of, check_choice, check_number, check_type
 from tvcs_core.files.display import summary
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.cosamp import cosamp
@@ -174,9 +174,10 @@ def solve(
     problem = replace(problem)  # with its own cache of projections
     W = np.zeros(problem.constraint.shape)
     if start is not None:
-        if np.shape(start) != W.shape:
+        start = array_of("start", start, copy=False)
+        if start.shape != W.shape:
             raise ValueError(
-                f"start must have the constraint's shape {W.shape}, found {np.shape(start)}"
+                f"start must have the constraint's shape {W.shape}, found {start.shape}"
             )
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)

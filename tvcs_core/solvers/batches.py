@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import check_number
 from tvcs_core.loss import Loss
 
 SCHEDULES = ("uniform", "shuffled")
@@ -40,6 +41,8 @@ class Batches:
     ) -> None:
         n = loss.n_terms
         assert n is not None
+        if size is not None:
+            check_number("batch", size, whole=True)
         if size is not None and not 1 <= size <= n:
             raise ValueError(f"batch must be from 1 to the number of terms {n}, found {size}")
         if schedule not in SCHEDULES:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import check_type
 from tvcs_core.problem import Problem
 
 
@@ -24,6 +25,7 @@ def gradmp(
     refit
         Whether to minimise once more, on the projected support.
     """
+    check_type("refit", refit, bool)
     while True:
         g = problem.inward(W, problem.loss.gradient(W))  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection

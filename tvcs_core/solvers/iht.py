@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import check_number
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.step import descent
 
@@ -33,6 +34,7 @@ def iht(
         Fraction in [0, 1) of the last move to repeat before the gradient is taken (accelerated
         IHT; Khanna and Kyrillidis 2018).
     """
+    check_number("momentum", momentum)
     if not 0 <= momentum < 1:
         raise ValueError(f"momentum must be from 0 to below 1, found {momentum}")
     descend = descent(problem, step)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import describe_value
 from tvcs_core.problem import Problem
 from tvcs_core.projection.projection import Projection
 
@@ -35,20 +37,23 @@ def descent(problem: Problem, step: float | str | None) -> Descent:
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError
         If `step` is invalid.
     """
     if step == "adaptive":
         return lambda W, g: _normalised(problem, W, g)
     if step is None:
         gamma = 1.0 / (problem.loss.lipschitz() or 1.0)
-    elif isinstance(step, str):
-        raise ValueError(f"step must be a number > 0, None or 'adaptive', found {step!r}")
-    elif not 0 < step < math.inf:
-        raise ValueError(f"step must be a number > 0, None or 'adaptive', found {step}")
     else:
-        gamma = float(step)
+        gamma = checked_step(step, "a number > 0, None or 'adaptive'")
     return lambda W, g: problem.project(W - gamma * g)
+
+
+def checked_step(step: object, kind: str) -> float:
+    """Return a step size; raise a ValueError, which tells the `kind` wanted, unless it is > 0."""
+    if isinstance(step, bool) or not isinstance(step, Real) or not 0 < float(step) < math.inf:
+        raise ValueError(f"step must be {kind}, found {describe_value(step)}")
+    return float(step)
 
 
 def _normalised(problem: Problem, W: Array, g: Array) -> Projection:

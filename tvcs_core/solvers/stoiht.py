@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.batches import Batches
-from tvcs_core.solvers.step import descent
+from tvcs_core.solvers.step import checked_step, descent
 
 Array = NDArray[np.float64]
 
@@ -49,8 +48,8 @@ def stoiht(
         The step size gamma > 0, always taken as it is; by default the best one for the batch along
         its gradient on the support of W, as in normalised IHT, or a fraction of it.
     """
-    if step is not None and not 0 < step < math.inf:
-        raise ValueError(f"step must be a number > 0 or None, found {step}")
+    if step is not None:
+        checked_step(step, "a number > 0 or None")
     batches = Batches(problem.loss, batch, schedule, rng)
     descend, part, value = descent(problem, "adaptive"), 1.0, problem.loss.value(W)
     while True:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.answer_kinds.arrays import Floats, Integers
 from crowd_tvcs.answer_kinds.next_pairs import information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import Ranking, pair_differences
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.campaign.answer_kinds.kind import items_of_pair
 from crowd_tvcs.campaign.answer_kinds.votes import comparisons_of, ranking_of
-from crowd_tvcs.campaign.planning.proposal import Proposal, labels_left
+from crowd_tvcs.campaign.entries import Round
+from crowd_tvcs.campaign.planning.proposal import labels_left
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import LAPSED
 from tvcs_core import TVCS, project
@@ -26,7 +27,7 @@ METHOD = "information"
 MAX_PER_SIDE = 2  # of the pairs of a round, as of `crowd-tvcs rank --next`
 
 
-def propose_pairs(state: State, labels: int | None, max_per_side: int | None) -> Proposal:
+def propose_pairs(state: State, labels: int | None, max_per_side: int | None) -> Round:
     """Choose the pairs of a round and their workers; the same state gives the same.
 
     Parameters
@@ -65,21 +66,12 @@ def propose_pairs(state: State, labels: int | None, max_per_side: int | None) ->
     gain = _gain_by_person(state, ranking, tasks)
     asked = _people(state, tasks, gain)
     total = float(sum(gain[i, k] for i, k in asked))
-    found = sorted((i, int(tasks[k])) for i, k in asked)
+    found = sorted((state.workers[i].name, state.tasks[tasks[k]].name) for i, k in asked)
     reason = (
         f"{total:.3f} nats expected of {plural(len(found), 'answer')}; the pairs at most "
-        f"{chosen.gap:.2g} "
-        "below the optimum"
+        f"{chosen.gap:.2g} below the optimum"
     )
-    return Proposal(
-        np.array(found, dtype=np.int64).reshape(-1, 2),
-        METHOD,
-        reason,
-        0.0,
-        None,
-        len(chosen.pairs) - len(found),
-        0.0,
-    )
+    return Round(0, found, METHOD, reason, 0.0, None, len(chosen.pairs) - len(found))
 
 
 def _gain_by_person(state: State, ranking: Ranking, tasks: Integers) -> Floats:

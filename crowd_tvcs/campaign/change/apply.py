@@ -6,17 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, ScaleStep, kind_of, labels_of_kind
-from crowd_tvcs.campaign.change.changes import COUNTS, Changes
-from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import RejectedError, free, refuse_unknown
-from crowd_tvcs.campaign.settings import classes_of, prior_of_classes
+from crowd_tvcs.campaign.settings import COUNTS, MILLION, RANGES, classes_of, prior_of_classes
 from crowd_tvcs.campaign.store import kinds, queries
+from crowd_tvcs.campaign.store.bulk import update_rows
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, campaign, gold, skill, task, worker
 from crowd_tvcs.campaign.tasks import count, settle_all, settle_each
@@ -31,34 +30,27 @@ class Note(NamedTuple):
 
 
 def apply_changes(
-    connection: Connection,
-    settings: Settings,
-    wanted: Changes,
-    limits: Mapping[str, Any],
-    now: float,
+    connection: Connection, settings: Settings, wanted: Mapping[str, Any], now: float
 ) -> list[Note]:
-    """Make all changes, or none; return those that changed something.
+    """Make all changes of `checked_changes`, or none; return those that changed something.
 
-    `limits` are those of `limits_of`. Leases that are over are freed first. The caller holds the
-    lock on the campaign.
+    Leases that are over are freed first. The caller holds the lock on the campaign.
     """
     if lapsed := queries.EXPIRE(connection, now=now):
         free(connection, settings, lapsed)
         settings = queries.SETTINGS.only(connection)
-    row = _new_row(connection, settings, wanted, limits)
+    row = _new_row(connection, settings, wanted)
     notes = [Note(None, change) for change in _described(settings, row)]
-    common = {name: row.get(name, getattr(settings, name)) for name in COUNTS}
-    notes += _cap_workers(connection, settings, common["max_tasks_per_worker"], wanted)
-    of_tasks, changed, missing = _cap_tasks(
-        connection, settings, common["max_workers_per_task"], wanted
-    )
+    after = settings._replace(**row)
+    notes += _cap_workers(connection, settings, after, wanted["worker_caps"])
+    of_tasks, changed, missing = _cap_tasks(connection, settings, after, wanted)
     notes += of_tasks
     if row.get("money") is not None and not connection.scalar(select(func.max(worker.c.cost))):
         raise RejectedError(
             "money limits nothing here, since no worker has a cost; limit the budget instead, or "
             "begin a new campaign whose --workers have a cost"
         )
-    _refuse_too_little(settings, row, settings.missing + missing)
+    _refuse_too_little(settings, after, settings.missing + missing)
     if row:
         connection.execute(update(campaign).values(row))
     count(connection, missing=missing)
@@ -67,12 +59,10 @@ def apply_changes(
 
 
 def _new_row(
-    connection: Connection, settings: Settings, wanted: Changes, limits: Mapping[str, Any]
+    connection: Connection, settings: Settings, wanted: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the columns of the campaign that change."""
-    row = dict(limits)
-    if row.get("money") is not None:
-        row["money"] = round(row["money"] * MILLION)
+    row = {name: wanted[name] for name in (*COUNTS, *RANGES) if name in wanted}
     if not kind_of(settings).has_classes and (asked := {"target", "min_gain"} & row.keys()):
         raise RejectedError(
             f"{min(asked)} is for classes and scales, and these answers claim no confidence; "
@@ -80,14 +70,16 @@ def _new_row(
         )
     if "min_gain" in row:
         row["min_gain"] = row["min_gain"] or None
-    if wanted.get("new_classes"):
+    if wanted["new_classes"]:
         row |= _with_classes(connection, settings, wanted)
     return {name: value for name, value in row.items() if value != getattr(settings, name)}
 
 
-def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
+def _with_classes(
+    connection: Connection, settings: Settings, wanted: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the classes with the new ones, and the class probabilities before any answer."""
-    kind, before, prior = kind_of(settings), json.loads(settings.classes), wanted.get("prior")
+    kind, before, prior = kind_of(settings), json.loads(settings.classes), wanted["prior"]
     if kind.name in (ScaleStep.name, Preference.name):
         raise RejectedError(
             f"people were asked for {', '.join(before)}, and their answers would mean something "
@@ -152,22 +144,20 @@ def _shown(value: float | None, unit: int = 1) -> str:
     return f"{value / unit:.12g}"
 
 
-def _refuse_too_little(settings: Settings, row: Mapping[str, Any], missing: int) -> None:
+def _refuse_too_little(settings: Settings, after: Settings, missing: int) -> None:
     """Refuse limits below the answers and the tasks out with workers, or promised to tasks."""
-    used = _so_far(settings)
-    budget = row.get("budget", settings.budget)
+    used, budget, money = _so_far(settings), after.budget, after.money
     if budget is not None and budget < settings.slots:
         raise RejectedError(
             f"budget must be at least {settings.slots}, found {budget} {used}; with that "
             "nothing more is handed out"
         )
-    left = None if budget is None else budget - settings.slots
-    if left is not None and missing > left and ("budget" in row or missing > settings.missing):
+    left, is_new = after.left, budget != settings.budget or missing > settings.missing
+    if left is not None and missing > left and is_new:
         raise RejectedError(
             f"the minimums of the tasks still ask for {plural(missing, 'label')}, and a budget of "
             f"{budget} leaves {left}; give a budget of {settings.slots + missing} or lower minimums"
         )
-    money = row.get("money", settings.money)
     if money is not None and money < settings.committed:
         raise RejectedError(
             f"money must be at least {_shown(settings.committed, MILLION)}, found "
@@ -175,81 +165,75 @@ def _refuse_too_little(settings: Settings, row: Mapping[str, Any], missing: int)
         )
 
 
+def _from_to(before: int, after: int) -> str:
+    return f"{_shown(before)} -> {_shown(after)}"
+
+
 def _so_far(of: Settings | WorkerRow | TaskRow) -> str:
     return f"(answered: {of.answers}, with workers now: {of.slots - of.answers})"
 
 
 def _cap_workers(
-    connection: Connection, settings: Settings, common: int | None, wanted: Changes
+    connection: Connection, before: Settings, after: Settings, caps: Mapping[str, int | None]
 ) -> list[Note]:
     """Give workers their new caps: those named, and those who have the campaign's."""
-    before, after = _cap(settings.max_tasks_per_worker), _cap(common)
-    caps = wanted.get("worker_caps", {})
-    rows = queries.WORKERS(connection) if before != after or caps else []
+    common = _Common.of(before.max_tasks_per_worker, after.max_tasks_per_worker)
+    rows = queries.WORKERS(connection) if common.changes or caps else []
     refuse_unknown("worker", sorted(caps), {one.name for one in rows})
-    notes, new = [], []
-    followers = 0
+    notes, new, followers = [], [], 0
     for one in rows:
-        named = one.name in caps
-        follows = not named and one.max_tasks == before
-        cap = _cap(caps[one.name], after) if named else after
-        if not (named or follows) or cap == one.max_tasks:
+        cap = common.cap_of(one.name, one.max_tasks, caps)
+        if cap == one.max_tasks:
             continue
-        _refuse_few_tasks(one, cap)
-        new.append({"which": one.id, "cap": cap})
-        followers += follows
-        if named:
-            shown = f"{_shown(one.max_tasks)} -> {_shown(cap)}"
-            notes.append(Note(None, f"most tasks of worker {one.name!r}: {shown}"))
+        if one.slots > cap:
+            raise RejectedError(
+                f"worker {one.name!r} cannot be cut down to {plural(cap, 'task')} {_so_far(one)}; "
+                f"give {one.slots}, or block them, and they get no more"
+            )
+        new.append({"id": one.id, "max_tasks": cap})
+        if one.name in caps:
+            change = _from_to(one.max_tasks, cap)
+            notes.append(Note(None, f"most tasks of worker {one.name!r}: {change}"))
+        else:
+            followers += 1
+    update_rows(connection, worker, "id", new)
     if new:
-        connection.execute(_CAP_WORKER, new)
         queries.RECALL(connection)
     if followers:
-        notes.insert(0, Note(None, f"most tasks of {plural(followers, 'worker')}: {_shown(after)}"))
+        shown = _shown(common.after)
+        notes.insert(0, Note(None, f"most tasks of {plural(followers, 'worker')}: {shown}"))
     return notes
 
 
-def _refuse_few_tasks(one: WorkerRow, cap: int) -> None:
-    if one.slots > cap:
-        raise RejectedError(
-            f"worker {one.name!r} cannot be cut down to {plural(cap, 'task')} {_so_far(one)}; give "
-            f"{one.slots}, or block them, and they get no more"
-        )
-
-
 def _cap_tasks(
-    connection: Connection, settings: Settings, common: int | None, wanted: Changes
+    connection: Connection, before: Settings, after: Settings, wanted: Mapping[str, Any]
 ) -> tuple[list[Note], list[int], int]:
     """Give tasks their new caps and minimums; the ids of those, and of their missing slots more."""
-    before, after = _cap(settings.max_workers_per_task), _cap(common)
-    caps, minimums = wanted.get("task_caps", {}), wanted.get("task_minimums", {})
+    common = _Common.of(before.max_workers_per_task, after.max_workers_per_task)
+    caps, minimums = wanted["task_caps"], wanted["task_minimums"]
     named = caps.keys() | minimums.keys()
-    rows = queries.TASKS(connection) if before != after or named else []
+    rows = queries.TASKS(connection) if common.changes or named else []
     rows = [one for one in rows if one.closed != GOLD]
     refuse_unknown("task", sorted(named), {one.name for one in rows})
     notes, new, missing, followers = [], [], 0, 0
     for one in rows:
-        cap, least = one.max_workers, minimums.get(one.name, one.min_workers)
-        follows = one.name not in caps and cap == before != after
-        if follows:
-            cap = after
-        elif one.name in caps:
-            cap = _cap(caps[one.name], after)
+        cap = common.cap_of(one.name, one.max_workers, caps)
+        least = int(minimums.get(one.name, one.min_workers))
         if (cap, least) == (one.max_workers, one.min_workers):
             continue
         _refuse_few_workers(one, cap, least)
-        new.append({"which": one.id, "cap": cap, "least": int(least)})
+        new.append({"id": one.id, "max_workers": cap, "min_workers": least})
         missing += max(0, least - one.slots) - max(0, one.min_workers - one.slots)
-        followers += follows
-        for what, old, value in (("most", one.max_workers, cap), ("least", one.min_workers, least)):
-            if value != old and not (what == "most" and follows):
-                shown = f"{_shown(old)} -> {_shown(value)}"
-                notes.append(Note(one.name, f"{what} workers: {shown}"))
-    if new:
-        connection.execute(_CAP_TASK, new)
+        if one.name in caps and cap != one.max_workers:
+            notes.append(Note(one.name, f"most workers: {_from_to(one.max_workers, cap)}"))
+        followers += one.name not in caps and cap != one.max_workers
+        if least != one.min_workers:
+            notes.append(Note(one.name, f"least workers: {_from_to(one.min_workers, least)}"))
+    update_rows(connection, task, "id", new)
     if followers:
-        notes.insert(0, Note(None, f"most workers of {plural(followers, 'task')}: {_shown(after)}"))
-    return notes, [row["which"] for row in new], int(missing)
+        shown = _shown(common.after)
+        notes.insert(0, Note(None, f"most workers of {plural(followers, 'task')}: {shown}"))
+    return notes, [row["id"] for row in new], missing
 
 
 def _refuse_few_workers(one: TaskRow, cap: int, least: int) -> None:
@@ -265,8 +249,28 @@ def _refuse_few_workers(one: TaskRow, cap: int, least: int) -> None:
         )
 
 
-def _cap(given: int | None, otherwise: int = UNLIMITED) -> int:
-    return otherwise if given is None else int(given)
+class _Common(NamedTuple):
+    """The cap that the campaign gives to all without their own, before and after."""
+
+    before: int
+    after: int
+
+    @classmethod
+    def of(cls, before: int | None, after: int | None) -> _Common:
+        """Return the caps of the settings, of which None is no limit."""
+        return cls(*(UNLIMITED if one is None else one for one in (before, after)))
+
+    @property
+    def changes(self) -> bool:
+        """Whether those without their own get another."""
+        return self.before != self.after
+
+    def cap_of(self, name: str, now: int, own: Mapping[str, int | None]) -> int:
+        """Return the new cap of one who is named, or follows the campaign; else that of now."""
+        if name in own:
+            given = own[name]
+            return self.after if given is None else int(given)
+        return self.after if now == self.before else now
 
 
 def _settle(
@@ -293,17 +297,5 @@ def _weigh_anew(connection: Connection, settings: Settings) -> None:
         return
     table = kinds.kind_skill if settings.source == kinds.SOURCE else skill
     found = connection.scalars(select(table.c.quality).distinct()).all()
-    gains = [{"of": one, "new": 1.0 - affinity(one, settings.n_classes)} for one in found]
-    if gains:
-        change = update(table).where(table.c.quality == bindparam("of"))
-        connection.execute(change.values(gain=bindparam("new")), gains)
-
-
-_CAP_WORKER = (
-    update(worker).where(worker.c.id == bindparam("which")).values(max_tasks=bindparam("cap"))
-)
-_CAP_TASK = (
-    update(task)
-    .where(task.c.id == bindparam("which"))
-    .values(max_workers=bindparam("cap"), min_workers=bindparam("least"))
-)
+    gains = [{"quality": q, "gain": 1.0 - affinity(q, settings.n_classes)} for q in found]
+    update_rows(connection, table, "quality", gains)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
-from crowd_tvcs.campaign.change.changes import Changes, limits_of
+from crowd_tvcs.campaign.change.changes import Changes, checked_changes
 from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
-from crowd_tvcs.campaign.entries import TaskStatus, check_text
-from crowd_tvcs.campaign.settings import check_range, moment_of
+from crowd_tvcs.campaign.entries import TaskStatus
+from crowd_tvcs.campaign.leases import RejectedError, ordinary_task
+from crowd_tvcs.campaign.settings import check_range, check_text, moment_of
 from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.bulk import update_rows
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import settle_all
 from tvcs_core.arguments import check_type, items_of
 
 
@@ -68,7 +71,6 @@ class Changeable:
         """
         from crowd_tvcs.campaign.read_state import read_state
         from crowd_tvcs.campaign.stopping import task_statuses
-        from crowd_tvcs.campaign.tasks import set_closed
 
         check_type("close", close, bool)
         if min_gain is not None:
@@ -85,23 +87,43 @@ class Changeable:
         with self.store.write() as (connection, settings, _):
             found = task_statuses(read_state(connection, settings), **asked)
             names = [one.task for one in found if one.verdict == "not worth it"]
-            set_closed(connection, names, 1)
-            for name in names:
-                write_audit(connection, OPERATOR, "close", name, "not worth it")
+            _set_closed(connection, names, True, "not worth it")
         return found
+
+    def close_tasks(
+        self,
+        tasks: Iterable[str],
+        is_closed: bool = True,
+        *,
+        now: float | None = None,
+    ) -> None:
+        """Close or reopen tasks; pending answers are still taken.
+
+        Raises
+        ------
+        RejectedError
+            If there is no such task.
+        """
+        given = items_of("tasks", tasks)
+        for name in given:
+            check_text("name of a task", name)
+        check_type("is_closed", is_closed, bool)
+        with self.store.write() as (connection, _, _):
+            for name in given:
+                if ordinary_task(connection, name).settled is not None:
+                    raise RejectedError(
+                        f"task {name!r} is settled, so it stays closed; take its label back first"
+                    )
+            _set_closed(connection, sorted(given), is_closed, now=moment_of(now))
 
     def reopen(self) -> int:
         """Open all closed tasks again, but settled ones; how many they were."""
-        from crowd_tvcs.campaign.tasks import set_closed
-
         with self.store.write() as (connection, _, _):
             closed = select(schema.task.c.name).where(
                 schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
             )
             names = sorted(connection.scalars(closed))
-            set_closed(connection, names, 0)
-            for name in names:
-                write_audit(connection, OPERATOR, "reopen", name)
+            _set_closed(connection, names, False)
         return len(names)
 
     def payouts(self) -> list[Payout]:
@@ -167,10 +189,25 @@ class Changeable:
         """
         from crowd_tvcs.campaign.change.apply import apply_changes
 
-        limits = limits_of(wanted)
-        moment = moment_of(now)
+        checked, moment = checked_changes(wanted), moment_of(now)
         with self.store.write() as (connection, settings, _):
-            notes = apply_changes(connection, settings, wanted, limits, moment)
+            notes = apply_changes(connection, settings, checked, moment)
             for task, detail in notes:
                 write_audit(connection, OPERATOR, "change", task, detail, now=moment)
         return [detail if task is None else f"task {task!r}, {detail}" for task, detail in notes]
+
+
+def _set_closed(
+    connection: Connection,
+    names: Sequence[str],
+    closed: bool,
+    detail: str | None = None,
+    now: float | None = None,
+) -> None:
+    """Close tasks, or open them again, and settle all tasks anew."""
+    if names:
+        rows = [{"name": name, "closed": int(closed)} for name in names]
+        update_rows(connection, schema.task, "name", rows)
+        settle_all(connection)
+    for name in names:
+        write_audit(connection, OPERATOR, "close" if closed else "reopen", name, detail, now=now)

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from crowd_tvcs.campaign.entries import check_name, check_text
-from crowd_tvcs.campaign.settings import check_range, count_of
+from crowd_tvcs.campaign.settings import check_name, check_text, count_of, limits_of
 from tvcs_core.arguments import check_type, items_of
 
-RANGES = {
-    "money": (0.0, 1e12),
-    "min_quality": (0.0, 1.0),
-    "target": (0.0, 1.0),
-    "min_gain": (0.0, 1.0),
-    "lease_seconds": (0.001, 1e9),
-}
-COUNTS = ("budget", "max_workers_per_task", "max_tasks_per_worker")
-NEVER_NONE = ("min_quality", "target", "lease_seconds")
 CAPS = ("worker_caps", "task_caps", "task_minimums")
 
 
@@ -39,8 +29,8 @@ class Changes(TypedDict, total=False):
     task_minimums: Mapping[str, int]
 
 
-def limits_of(wanted: Changes) -> dict[str, Any]:
-    """Check the changes; return those of settings of the campaign as a whole.
+def checked_changes(wanted: Changes) -> dict[str, Any]:
+    """Check the changes; return the limits as the store keeps them, all caps, classes and prior.
 
     Raises
     ------
@@ -50,28 +40,19 @@ def limits_of(wanted: Changes) -> dict[str, Any]:
     given: dict[str, Any] = {**wanted}
     if others := sorted(given.keys() - Changes.__annotations__.keys()):
         raise TypeError(f"change() got an unexpected keyword argument {others[0]!r}")
-    limits: dict[str, Any] = {}
-    for name in COUNTS:
-        if name in given:
-            limits[name] = count_of(name, given[name])
-    for name, (low, high) in RANGES.items():
-        if name in given:
-            value = given[name]
-            is_none = value is None and name not in NEVER_NONE
-            limits[name] = None if is_none else check_range(name, value, low, high)
+    limits, caps = limits_of(given), {name: given.get(name, {}) for name in CAPS}
     for name in CAPS:
-        _check_caps(name, given.get(name, {}), may_be_none=name != "task_minimums")
+        _check_caps(name, caps[name], may_be_none=name != "task_minimums")
     classes = items_of("new_classes", given.get("new_classes", ()))
-    wanted["new_classes"] = classes  # which may have been an iterator
     for name in classes:
         check_name("new_classes", name)
     if len(set(classes)) < len(classes):
         raise ValueError(f"new_classes must be different names, found {[*classes]}")
     if given.get("prior") is not None and not classes:
         raise ValueError("prior is for new_classes alone: give them, or leave prior out")
-    if not (limits or classes or any(given.get(name) for name in CAPS)):
+    if not (limits or classes or any(caps.values())):
         raise ValueError(f"nothing to change: give any of {', '.join(Changes.__annotations__)}")
-    return limits
+    return {**limits, **caps, "new_classes": classes, "prior": given.get("prior")}
 
 
 def _check_caps(name: str, caps: Mapping[str, int | None], *, may_be_none: bool) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from crowd_tvcs.campaign.desk.person_ids import completion_code
-from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.leases import RejectedError, refuse_unknown
+from crowd_tvcs.campaign.settings import MILLION
+from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.gold import RIGHT
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import payment, worker
@@ -88,7 +89,7 @@ def record_payments(
     connection: Connection, payouts: Sequence[Payout], now: float
 ) -> tuple[int, float]:
     """Record the sums due as paid; return the number of people and the amount."""
-    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
+    ids = ids_of(connection, worker)
     paid = dict(connection.execute(_PAID).all())
     refuse_unknown("worker", [one.worker for one in payouts], ids)
     rows, seen = [], set()
@@ -103,8 +104,7 @@ def record_payments(
         if (amount := round(one.due * MILLION)) > 0:
             about = {"at": now, "worker_id": ids[one.worker], "answers": one.answers}
             rows.append(about | {"amount": amount})
-    if rows:
-        connection.execute(insert(payment), rows)
+    insert_rows(connection, payment, rows)
     return len(rows), sum(row["amount"] for row in rows) / MILLION
 
 

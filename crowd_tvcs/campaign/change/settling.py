@@ -6,10 +6,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.leases import RejectedError, ordinary_task, read_label
-from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, OPEN, gold, task
-from crowd_tvcs.campaign.tasks import settle
+from crowd_tvcs.campaign.tasks import settle_each
 
 
 def settle_label(connection: Connection, settings: Settings, name: str, label: str | None) -> None:
@@ -31,4 +30,4 @@ def settle_label(connection: Connection, settings: Settings, name: str, label: s
     state = OPEN if code is None else CLOSED
     change = update(task).where(task.c.id == row.id).values(settled=code, closed=state)
     connection.execute(change)
-    settle(connection, settings, queries.TASK.only(connection, of_task=row.id))
+    settle_each(connection, settings, [row.id])

@@ -6,15 +6,16 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from itsdangerous import BadSignature, SignatureExpired, Signer, URLSafeTimedSerializer
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import bindparam, select, update
 
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
 from crowd_tvcs.campaign.leases import refuse_unknown
 from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.schema import access, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -62,7 +63,7 @@ class Links:
             If there is no such worker.
         """
         with self.store.write() as (connection, _, _):
-            known = _ids(connection)
+            known = ids_of(connection, worker)
             names = sorted(known if workers is None else workers)
             refuse_unknown("worker", names, known)
             tokens = {name: self.new_token() for name in names}
@@ -70,8 +71,7 @@ class Links:
                 {"worker_id": known[name], "token_hash": hashed(token), "made": now}
                 for name, token in tokens.items()
             ]
-            if rows:
-                connection.execute(insert(access), rows)
+            insert_rows(connection, access, rows)
             write_audit(connection, OPERATOR, "links", detail=f"{len(rows)} made", now=now)
         return tokens
 
@@ -89,7 +89,7 @@ class Links:
         """
         names, revoked = sorted(workers), 0
         with self.store.write() as (connection, _, _):
-            known = _ids(connection)
+            known = ids_of(connection, worker)
             refuse_unknown("worker", names, known)
             for name in names:
                 found = connection.execute(
@@ -140,7 +140,3 @@ def hashed(text: str) -> str:
 def keyed(secret: str, text: str) -> str:
     """Hash a value that could be guessed, such as an address, under the secret of a campaign."""
     return hmac.digest(secret.encode(), f"address {text}".encode(), "sha256").hex()
-
-
-def _ids(connection: Connection) -> Mapping[str, int]:
-    return dict(connection.execute(select(worker.c.name, worker.c.id)).all())

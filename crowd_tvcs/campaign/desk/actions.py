@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.leases import RejectedError, free, the_task, the_worker
+from crowd_tvcs.campaign.leases import RejectedError, free, the_one
 from crowd_tvcs.campaign.offers import NextTask
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import run_together
 from crowd_tvcs.campaign.stored_model import taken_back
-from crowd_tvcs.campaign.tasks import count, settle
+from crowd_tvcs.campaign.tasks import count, settle_each
 from tvcs_core.files.display import plural
 
 OPERATOR = "operator"
@@ -65,7 +65,7 @@ def skip(
     RejectedError
         If the worker does not have the task.
     """
-    who, row = the_worker(found[0], name), the_task(found[1], task_name)
+    who, row = the_one("worker", found[0], name), the_one("task", found[1], task_name)
     if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
         return False
     freed = queries.SKIP(connection, of_task=row.id, who=who.id)
@@ -100,7 +100,7 @@ def undo(
     lapsed, workers, _ = found
     if lapsed:
         free(connection, settings, lapsed)
-    who = the_worker(workers, name)
+    who = the_one("worker", workers, name)
     if answers is not None and who.answers != answers:
         raise RejectedError(
             f"worker {name!r} has {plural(who.answers, 'answer')}, and not {answers}, to take back"
@@ -127,7 +127,7 @@ def undo(
         queries.MOVE_UP.with_(place=last.place),
         queries.MORE_ANSWERS.with_(who=who.id, more=-1),
     )
-    settle(connection, settings, queries.TASK.only(connection, of_task=last.task_id))
+    settle_each(connection, settings, [last.task_id])
     count(connection, answers=-1)
     model = taken_back(settings.dependence, last.place, settings.answers)
     if model != settings.dependence:

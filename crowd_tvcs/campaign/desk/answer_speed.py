@@ -70,6 +70,12 @@ def is_fast(limit: float) -> Any:
     return pair.c.seconds < case((_READ.c.seconds > most, _READ.c.seconds), else_=most)
 
 
+def add_fast(connection: Connection, answers: int, query: Any) -> Any:
+    """Add to a query of pairs, as `fast`, whether each was answered too fast for its crowd."""
+    fast = is_fast(limit(connection, answers)).label("fast")
+    return with_texts(query.add_columns(fast))
+
+
 def with_texts(query: Any) -> Any:
     """Join the pairs of a query to how long their texts take to read."""
     return query.outerjoin(_READ, _READ.c.task_id == pair.c.task_id)

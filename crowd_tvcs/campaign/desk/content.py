@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, select
 
 from crowd_tvcs.answers.columns import KIND, TASK, find, open_table, rows_by_name
 from crowd_tvcs.answers.rows import CONTENT_COLUMNS, MEDIA_COLUMNS, TASK_COLUMNS
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, items_of_pair, kind_of
 from crowd_tvcs.campaign.desk.media import check_media
+from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
@@ -191,12 +192,12 @@ def check_tasks(bodies: Mapping[str, Content], known: Collection[str], path: Pat
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
     """Replace the content of the tasks; return the number of tasks without content."""
     with store.write() as (connection, _, _):
-        known = dict(connection.execute(select(task.c.name, task.c.id)).all())
+        known = ids_of(connection, task)
         check_tasks(bodies, known, path)
         listed = [{"task_id": known[name], "body": one.as_json()} for name, one in bodies.items()]
         if listed:
             connection.execute(_FORGET, [{"of_task": row["task_id"]} for row in listed])
-            connection.execute(insert(content), listed)
+            insert_rows(connection, content, listed)
         have = set(connection.scalars(select(content.c.task_id)))
     return len(set(known.values()) - have)
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.desk import actions
 from crowd_tvcs.campaign.desk.actions import OPERATOR, shown_label, write_audit
-from crowd_tvcs.campaign.entries import check_text
-from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
+from crowd_tvcs.campaign.leases import SubmissionResult
 from crowd_tvcs.campaign.offers import NextTask
-from crowd_tvcs.campaign.settings import count_of, moment_of
+from crowd_tvcs.campaign.settings import check_text, count_of, moment_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.statements import later, run_together
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, is_due_now
-from tvcs_core.arguments import check_type, items_of
+from tvcs_core.arguments import check_type
 
 
 class Desk:
@@ -220,36 +218,6 @@ class Desk:
             if not is_blocked:
                 queries.RECALL(connection)
             write_audit(connection, OPERATOR, what, detail=worker, now=moment_of(now))
-
-    def close_tasks(
-        self,
-        tasks: Iterable[str],
-        is_closed: bool = True,
-        *,
-        now: float | None = None,
-    ) -> None:
-        """Close or reopen tasks; pending answers are still taken.
-
-        Raises
-        ------
-        RejectedError
-            If there is no such task.
-        """
-        from crowd_tvcs.campaign.tasks import set_closed
-
-        given = items_of("tasks", tasks)
-        for name in given:
-            check_text("name of a task", name)
-        check_type("is_closed", is_closed, bool)
-        names, what = sorted(given), "close" if is_closed else "reopen"
-        with self.store.write() as (connection, _, _):
-            for name in names:
-                if leases.ordinary_task(connection, name).settled is not None:
-                    raise RejectedError(
-                        f"task {name!r} is settled, so it stays closed; take its label back first"
-                    )
-                write_audit(connection, OPERATOR, what, name, now=moment_of(now))
-            set_closed(connection, names, int(is_closed))
 
 
 def _check_pair(worker: str, task: str) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.remarks import FLAG, Remark, remarks_of
-from crowd_tvcs.campaign.leases import ordinary_task, the_worker
+from crowd_tvcs.campaign.leases import ordinary_task, the_one
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
@@ -135,7 +135,7 @@ def details_of_worker(
 ) -> tuple[int | None, list[GivenAnswer], list[Remark]]:
     """Return the cap of a worker (None without), their latest answers and remarks."""
     with store.read(all_of_it=True) as (connection, settings):
-        row = the_worker(queries.WORKER(connection, called=name), name)
+        row = the_one("worker", queries.WORKER(connection, called=name), name)
         most = None if row.max_tasks == UNLIMITED else row.max_tasks
         answers = _answers(connection, settings, worker.c.id == row.id)
         return most, answers, remarks_of(connection, audit.c.who == name, latest=LATEST)
@@ -164,9 +164,8 @@ def _answers(
 ) -> list[GivenAnswer]:
     """Read the latest answers."""
     kind = kind_of(settings)
-    fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
-    query = _ANSWERS.add_columns(fast.label("fast")).where(which)
-    rows = connection.execute(answer_speed.with_texts(query).limit(LATEST)).all()
+    query = answer_speed.add_fast(connection, settings.answers, _ANSWERS.where(which))
+    rows = connection.execute(query.limit(LATEST)).all()
     return [
         GivenAnswer(
             row.task,

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, case, func, insert, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.leases import no_budget
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.queries import count_where
 from crowd_tvcs.campaign.store.rows import Settings
@@ -88,7 +88,12 @@ def figures(store: Store) -> Figures:
     has_skills = 0 < tested.answers == tested.by_skill
     hoped = tested.expected / tested.answers if has_skills else None
     claimed = float(tasks.sure_of_gold or 0.0)
-    apart = _labels_apart(claimed, measured, known) if has_classes else ""
+    apart = [
+        _gap(hoped, hit, tested.answers, "answers to gold among the tasks", "skills say {}"),
+    ]
+    if has_classes:
+        answered = "answered tasks whose label is known"
+        apart.insert(0, _gap(claimed, measured, known, answered, "{} are claimed"))
     return Figures(
         tasks=tasks.tasks,
         answers=settings.answers,
@@ -105,7 +110,7 @@ def figures(store: Store) -> Figures:
         gold_answers=tested.answers,
         gold_right=hit,
         gold_expected=hoped,
-        warning="; ".join(filter(None, (apart, _skills_apart(hoped, hit, tested.answers)))),
+        warning="; ".join(filter(None, apart)),
         paused=bool(settings.paused),
         closed=tasks.closed or 0,
         wanted=tasks.wanted or 0,
@@ -178,32 +183,18 @@ def _is_new(connection: Connection, answers: int) -> bool:
     return connection.execute(there).scalar_one() == 0
 
 
-def _labels_apart(claimed: float, measured: float | None, known: int) -> str:
-    """Warn if expected and measured accuracy of the gold tasks differ."""
-    if measured is None or not (side := _apart(claimed, measured, known)):
+def _gap(claimed: float | None, measured: float | None, number: int, of: str, claim: str) -> str:
+    """Warn if a claim about so many of something and its measurement differ significantly."""
+    if claimed is None or measured is None:
         return ""
-    return (
-        f"of the {known} answered tasks whose label is known {measured:.0%} are right, and "
-        f"{claimed:.0%} are claimed: {side} than can be chance"
-    )
-
-
-def _skills_apart(claimed: float | None, measured: float | None, given: int) -> str:
-    """Warn if answers to mixed-in gold are worse than skills predict."""
-    if claimed is None or measured is None or not (side := _apart(claimed, measured, given)):
-        return ""
-    return (
-        f"of the {given} answers to gold among the tasks {measured:.0%} are right, and skills say "
-        f"{claimed:.0%}: {side} than can be chance"
-    )
-
-
-def _apart(claimed: float, measured: float, number: int) -> str:
-    """Return "more" or "less" if prediction and measurement differ significantly, else ''."""
     error = max((claimed * (1.0 - claimed) / number) ** 0.5, 0.5 / number)
     if abs(claimed - measured) <= MAX_STANDARD_ERRORS * error:
         return ""
-    return "more" if claimed > measured else "less"
+    side = "more" if claimed > measured else "less"
+    return (
+        f"of the {number} {of} {measured:.0%} are right, and {claim.format(f'{claimed:.0%}')}: "
+        f"{side} than can be chance"
+    )
 
 
 def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[str]:

@@ -1,19 +1,16 @@
-"""Tables of a campaign as the database has them, without reading the whole campaign."""
+"""Tables of a campaign: its labels, its answers, and answers to gold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
-
-from crowd_tvcs.campaign.answer_kinds.kind import OneClass, kind_of
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import of_pairs
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.campaign.tasks import has_label
 
 LABEL_COLUMNS = ("task", "label", "confidence", "answers")
 
@@ -22,45 +19,28 @@ class LabelTable(NamedTuple):
     """The result of a campaign as a table, with what is to be said of it."""
 
     columns: Sequence[str]
-    rows: list[Sequence[Any]]
+    rows: Sequence[Sequence[Any]]
     sentences: list[str]
 
 
-def labels(store: Store, *, anew: bool = False) -> LabelTable:
+def labels(store: Store) -> LabelTable:
     """Return the result by name: with `LABEL_COLUMNS`, or those of the kind of answers.
 
-    A task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either:
-    both cells are empty. `anew` computes labels by the model that is there, as `status` does. It
-    takes longer, and differs while the desk still settles tasks by a new model.
+    Labels are of the model that is there, as of `status`, also while tasks are settled by it. A
+    task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either: both
+    cells are empty.
     """
+    from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+    from crowd_tvcs.campaign.read_state import read_state
+    from crowd_tvcs.campaign.stopping import labels_of
+
     with store.read(all_of_it=True) as (connection, settings):
-        kind = kind_of(settings)
-        if anew or kind.name != OneClass.name:
-            from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
-            from crowd_tvcs.campaign.read_state import read_state
-
-            state = read_state(connection, settings)
-            if (votes := vote_by_kind(state)) is not None:
-                return LabelTable(votes.columns, [*votes.rows], votes.sentences)
-        found = [] if anew else connection.execute(_LABELS).all()
-    rows: list[Sequence[Any]]
-    if anew:
-        from crowd_tvcs.campaign.stopping import task_statuses
-
-        rows = [
-            [one.task, one.label or "", one.confidence if one.label else "", one.answers]
-            for one in task_statuses(state)
-        ]
-    else:
-        rows = [
-            [row.name, kind.show(row.label, row.name), row.confidence, row.answers]
-            if has_label(row.answers, row.prior, row.settled)
-            else [row.name, "", "", row.answers]
-            for row in sorted(found, key=lambda row: row.name)
-        ]
-    return LabelTable(
-        LABEL_COLUMNS, rows, describe_unlabelled(sum(row[1] == "" for row in rows), len(rows))
-    )
+        state = read_state(connection, settings)
+    if (votes := vote_by_kind(state)) is not None:
+        return LabelTable(votes.columns, votes.rows, votes.sentences)
+    found = labels_of(state)
+    rows = [[row.name, *found.get(row.name, ("", "")), row.answers] for row in state.tasks]
+    return LabelTable(LABEL_COLUMNS, rows, describe_unlabelled(len(rows) - len(found), len(rows)))
 
 
 def describe_unlabelled(number: int, tasks: int) -> list[str]:
@@ -76,8 +56,7 @@ def answers(store: Store) -> list[list[Any]]:
     """
     with store.read(all_of_it=True) as (connection, settings):
         kind = kind_of(settings)
-        is_fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
-        query = answer_speed.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
+        query = answer_speed.add_fast(connection, settings.answers, _ANSWERS)
         rows = connection.execute(query).all()
     return [
         [
@@ -98,11 +77,8 @@ def gold_answers(store: Store) -> list[list[Any]]:
     return [[name, who, kind.show(label, name)] for name, who, label in sorted(rows)]
 
 
-_LABELS = select(
-    task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior, task.c.settled
-).where(task.c.closed != GOLD)
 _ANSWERS = (
-    of_pairs(task.c.name, worker.c.name, pair.c.label)
+    of_pairs(task.c.name, worker.c.name, pair.c.label, pair.c.seconds)
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )

@@ -38,7 +38,7 @@ class WorkerActivity:
         Share of their answers that are the likeliest label of their task, of tasks with two or more
         answers that are not gold among the others; None without such.
     fast
-        How many of their answers came faster than their task can be read, see `haste`.
+        How many of their answers came faster than their task can be read, see `answer_speed`.
     seconds
         Median time of an answer; None if no time is known.
     last_seen
@@ -164,7 +164,7 @@ _IS_JUDGED = (task.c.closed != GOLD) & (task.c.answers > 1)
 
 
 def _given(limit: float) -> Any:
-    """Sum up the answers of every worker; `limit` is the one of `haste`."""
+    """Sum up the answers of every worker; `limit` is that of `answer_speed`."""
     query = (
         select(
             pair.c.worker_id,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, select
 
 from crowd_tvcs.answers.quality import Qualities, Quality
-from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
-from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different, check_name
+from crowd_tvcs.campaign.entries import Task, Worker, check_different
 from crowd_tvcs.campaign.estimates import note_best
-from crowd_tvcs.campaign.settings import check_range, count_of
+from crowd_tvcs.campaign.settings import MILLION, check_name, check_range
 from crowd_tvcs.campaign.store import kinds
+from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows, update_rows
 from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, gold_answer, skill, task, worker
@@ -36,37 +35,23 @@ def add_workers(connection: Connection, settings: Settings, workers: Sequence[Wo
                 f"worker {one.name!r} is in the campaign already, with a cost and group that "
                 "stand; leave their row out (campaign change gives them another cap)"
             )
-        own = count_of(f"max_tasks of worker {one.name!r}", one.max_tasks)
-        own = common if own is None else own
+        if one.cost is None and settings.money is not None:
+            raise ValueError(
+                f"money needs the cost of a label of every worker, found none for {one.name!r}"
+            )
+        most = common if one.max_tasks is None else int(one.max_tasks)
         rows.append(
             {
                 "name": one.name,
-                "max_tasks": UNLIMITED if own is None else own,
-                "cost": _millionths(settings, one),
+                "max_tasks": UNLIMITED if most is None else most,
+                "cost": round((one.cost or 0.0) * MILLION),
                 "team": one.team,
                 "quality": None,
                 "slots": 0,
                 "answers": 0,
             }
         )
-    if rows:
-        connection.execute(insert(worker), rows)
-
-
-def _millionths(settings: Settings, one: Worker) -> int:
-    """Return the cost of a label of a worker, in units of the store."""
-    if one.cost is None:
-        if settings.money is not None:
-            raise ValueError(
-                f"money needs the cost of a label of every worker, found none for {one.name!r}"
-            )
-        return 0
-    if not 0.0 <= one.cost < COST_RANGE[1]:
-        raise ValueError(
-            f"cost must be from 0 to below {COST_RANGE[1]:.0f}, but that of worker {one.name!r} is "
-            f"{one.cost}"
-        )
-    return round(one.cost * MILLION)
+    insert_rows(connection, worker, rows)
 
 
 def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task]) -> None:
@@ -91,11 +76,7 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
                 if kind.has_classes
                 else f"a task has no prior where answers are of the kind {kind.name}; leave it out"
             )
-        prior = one.prior
-        if prior is not None:
-            prior = check_range(f"prior of task {one.name!r}", prior, 0.0, 1.0)
-        own = count_of(f"max_workers of task {one.name!r}", one.max_workers)
-        most = settings.max_workers_per_task if own is None else own
+        most = settings.max_workers_per_task if one.max_workers is None else int(one.max_workers)
         most = UNLIMITED if most is None else most
         if one.min_workers > most:
             raise ValueError(
@@ -105,15 +86,14 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
         rows.append(
             {
                 "name": one.name,
-                "prior": prior,
+                "prior": None if one.prior is None else float(one.prior),
                 "min_workers": int(one.min_workers),
                 "max_workers": most,
                 "closed": 0,
             }
             | dict.fromkeys(SETTLED, 0)
         )
-    if rows:
-        connection.execute(insert(task), rows)
+    insert_rows(connection, task, rows)
     kinds.set_kinds(connection, settings.source, {one.name: one.kind for one in tasks})
     if settings.source == kinds.SOURCE:
         note_best(connection, settings)
@@ -134,7 +114,7 @@ def add_kinds(connection: Connection, settings: Settings, table: Quality) -> Non
     check_type("kinds", table, Quality)
     for name in table.tasks:
         check_name("name of a kind", name)
-    kinds.add_qualities(connection, table, lambda q: 1.0 - affinity(q, settings.n_classes))
+    kinds.add_qualities(connection, table, settings.n_classes)
     note_best(connection, settings)
 
 
@@ -161,51 +141,30 @@ def set_qualities(connection: Connection, settings: Settings, qualities: Qualiti
             f"this campaign has {layouts[settings.per_pair]}, but the table gives "
             f"{layouts[is_per_pair]}"
         )
-    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
-    if not isinstance(qualities, Quality):
-        rows = [
-            {
-                "who": ids[n],
-                "value": check_range(f"quality of worker {n!r}", qualities[n], 0.0, 1.0),
-            }
-            for n in sorted(ids.keys() & qualities.keys())
-        ]
-        if rows:
-            connection.execute(_SET_QUALITY, rows)
-        note_best(connection, settings)
-        return
-    classes = settings.n_classes
-    ordinary = select(task.c.name, task.c.id).where(task.c.closed != GOLD)
-    tasks = dict(connection.execute(ordinary).all())
-    allowed = np.ones(qualities.shape, bool) if qualities.allowed is None else qualities.allowed
-    listed = []
-    for i, j in np.argwhere(allowed).tolist():
-        name, of = qualities.workers[i], qualities.tasks[j]
-        if name in ids and of in tasks:
-            value = float(qualities.values[i, j])
-            listed.append(
-                {
-                    "worker_id": ids[name],
-                    "task_id": tasks[of],
-                    "quality": value,
-                    "gain": 1.0 - affinity(value, classes),
-                }
-            )
-    if listed:
-        _refuse_known_pairs(connection, listed)
-        connection.execute(insert(skill), listed)
+    if isinstance(qualities, Quality):
+        _add_qualities_of_pairs(connection, settings, qualities)
+    else:
+        names = sorted(ids_of(connection, worker).keys() & qualities.keys())
+        values = {n: check_range(f"quality of worker {n!r}", qualities[n], 0.0, 1.0) for n in names}
+        rows = [{"name": name, "quality": value} for name, value in values.items()]
+        update_rows(connection, worker, "name", rows)
     note_best(connection, settings)
 
 
-def _refuse_known_pairs(connection: Connection, listed: Sequence[dict[str, Any]]) -> None:
-    if not connection.scalar(select(func.count()).select_from(skill)):
-        return
-    known = {(i, j) for i, j in connection.execute(select(skill.c.worker_id, skill.c.task_id))}
-    for row in listed:
-        if (row["worker_id"], row["task_id"]) in known:
+def _add_qualities_of_pairs(connection: Connection, settings: Settings, given: Quality) -> None:
+    """Write down the qualities of pairs that the campaign does not have yet."""
+    workers, tasks = ids_of(connection, worker), ids_of(connection, task)
+    of_gold = set(connection.scalars(select(task.c.name).where(task.c.closed == GOLD)))
+    known = set(map(tuple, connection.execute(select(skill.c.worker_id, skill.c.task_id))))
+    allowed = np.ones(given.shape, bool) if given.allowed is None else given.allowed
+    rows = []
+    for i, j in np.argwhere(allowed).tolist():
+        name, of = given.workers[i], given.tasks[j]
+        if name not in workers or of not in tasks or of in of_gold:
+            continue
+        if (workers[name], tasks[of]) in known:
             raise ValueError("the table gives the quality of a pair that the campaign has already")
-
-
-_SET_QUALITY = (
-    update(worker).where(worker.c.id == bindparam("who")).values(quality=bindparam("value"))
-)
+        value = float(given.values[i, j])
+        about = {"worker_id": workers[name], "task_id": tasks[of], "quality": value}
+        rows.append(about | {"gain": 1.0 - affinity(value, settings.n_classes)})
+    insert_rows(connection, skill, rows)

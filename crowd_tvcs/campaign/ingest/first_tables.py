@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crowd_tvcs.answers.answers import read_gold, sort_classes
+from crowd_tvcs.answers.answers import Gold, read_gold, sort_classes
 from crowd_tvcs.answers.class_prevalence import (
     class_counts,
     describe_prevalence,
@@ -25,7 +25,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import (
     Preference,
     labels_of_kind,
 )
-from crowd_tvcs.campaign.entries import Task, Worker
+from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from crowd_tvcs.campaign.ingest.tables import (
     read_lines,
     read_tasks,
@@ -63,6 +63,62 @@ def read_first(
     ValueError
         If a required table is missing.
     """
+    has_classes = KINDS[answer_kind].has_classes
+    _refuse_missing(quality, kinds, gold, answers, workers, tasks, has_classes)
+    if classes is not None:
+        labels_of_kind(answer_kind, classes)
+    if not has_classes:
+        _refuse_of_classes(quality or kinds, prior)
+        kind = KINDS[answer_kind](labels_of_kind(answer_kind, classes or ()))
+        return _first_of_kind(kind, gold, answers, workers, tasks, duplicates, leave_out_missing)
+    qualities = None if quality is None else _some(read_qualities(quality), quality)
+    factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
+    table = qualities if factors is None else factors.table
+    named = None if classes is None else [name.strip() for name in classes]
+    known = None if gold is None else read_gold(gold, named, leave_out_missing=leave_out_missing)
+    lines: list[AnswerRecord] = []
+    if answers is not None:
+        found = read_lines(answers, duplicates, named, leave_out_missing=leave_out_missing)
+        lines = _some(found, answers)
+    if gold is not None and known is not None and lines and named is None:
+        for warning in review_labels(gold, known, Counter(line.label for line in lines)):
+            print_message(warning)
+    if named is None:
+        named = _class_names(known, lines)
+    labels = dict(known.labels) if known is not None else {}
+    for warning in warn_single_class(labels, named) if labels else ():
+        print_message(warning)
+    if known is not None and prior is None:
+        print_message(describe_prevalence(named, class_counts(labels, named)))
+    return {
+        "prior": _prior(prior, named),
+        "qualities": qualities,
+        "kinds": None if factors is None else factors.table,
+        "gold": None if known is None else labels,
+        "gold_answers": lines,
+        "classes": named,
+        "answer_kind": answer_kind,
+        "workers": _workers(workers, table, {one.worker for one in lines}),
+        "tasks": without_gold(_tasks(tasks, qualities, factors), labels, tasks),
+    }
+
+
+def _class_names(known: Gold | None, lines: Sequence[AnswerRecord]) -> list[str]:
+    """Return the classes of the gold and of answers to it; 0 and 1 if there are no two."""
+    found = {line.label for line in lines}.union(() if known is None else known.classes)
+    return list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
+
+
+def _refuse_missing(
+    quality: Path | None,
+    kinds: Path | None,
+    gold: Path | None,
+    answers: Path | None,
+    workers: Path | None,
+    tasks: Path | None,
+    has_classes: bool,
+) -> None:
+    """Refuse tables of which one lacks another, or which exclude one another."""
     if quality is not None and kinds is not None:
         raise ValueError("give --quality or --kinds, not both")
     table = quality or kinds
@@ -70,7 +126,6 @@ def read_first(
         raise ValueError(f"give --answers or {'--quality' if quality else '--kinds'}, not both")
     if answers is not None and gold is None:
         raise ValueError("--answers needs --gold, the labels of their tasks")
-    has_classes = KINDS[answer_kind].has_classes
     if table is None and gold is None and has_classes:
         raise ValueError(
             "give --gold (with --answers to it, if there are any), or --quality, or --kinds with "
@@ -78,60 +133,20 @@ def read_first(
         )
     if kinds is not None and tasks is None:
         raise ValueError("--kinds needs --tasks, the kind of every task")
-    is_unknown = table is None and answers is None
-    if is_unknown and workers is None:
+    if table is None and answers is None and workers is None:
         raise ValueError(
             "--workers must name who is to label, as there are no --answers to gold; where people "
             "sign up by themselves, one name is enough, such as your own to try the desk"
         )
-    qualities = None if quality is None else _some(read_qualities(quality), quality)
-    factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
-    cleaning = {"leave_out_missing": leave_out_missing}
-    if classes is not None:
-        labels_of_kind(answer_kind, classes)
-    if not has_classes:
-        if table is not None or prior is not None:
-            raise ValueError(
-                f"{'--prior' if table is None else '--quality or --kinds'} is for classes and "
-                "scales; leave it out: people show by --gold how often they are right"
-            )
-        labels = labels_of_kind(answer_kind, classes or ())
-        kind = KINDS[answer_kind](tuple(labels))
-        return _first_of_kind(kind, gold, answers, workers, tasks, duplicates, leave_out_missing)
-    named = None if classes is None else [name.strip() for name in classes]
-    known = None if gold is None else read_gold(gold, named, **cleaning)
-    lines = (
-        []
-        if answers is None
-        else _some(read_lines(answers, duplicates, named, **cleaning), answers)
-    )
-    is_named = named is not None
-    if named is None:
-        found = set() if known is None else set(known.classes)
-        found |= {line.label for line in lines}
-        named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
-    if gold is not None and known is not None and lines and not is_named:
-        for warning in review_labels(gold, known, Counter(line.label for line in lines)):
-            print_message(warning)
-    for warning in () if known is None else warn_single_class(known.labels, named):
-        print_message(warning)
-    if known is not None and prior is None:
-        print_message(describe_prevalence(named, class_counts(known.labels, named)))
-    return {
-        "prior": _prior(prior, named),
-        "qualities": qualities,
-        "kinds": None if factors is None else factors.table,
-        "gold": None if known is None else dict(known.labels),
-        "gold_answers": lines,
-        "classes": named,
-        "answer_kind": answer_kind,
-        "workers": _workers(
-            workers, qualities if factors is None else factors.table, {one.worker for one in lines}
-        ),
-        "tasks": without_gold(
-            _tasks(tasks, qualities, factors), known.labels if known else (), tasks
-        ),
-    }
+
+
+def _refuse_of_classes(table: Path | None, prior: str | None) -> None:
+    """Refuse tables and priors where answers are no classes."""
+    if table is not None or prior is not None:
+        raise ValueError(
+            f"{'--prior' if table is None else '--quality or --kinds'} is for classes and scales; "
+            "leave it out: people show by --gold how often they are right"
+        )
 
 
 def _first_of_kind(
@@ -151,11 +166,9 @@ def _first_of_kind(
         )
     wanted = _some(of_kind.read_tasks_of_kind(tasks, kind), tasks)
     names = {one.name for one in wanted}
-    lines = (
-        []
-        if answers is None
-        else of_kind.read_answers_of_kind(answers, kind, names, duplicates, leave_out_missing)
-    )
+    lines: list[AnswerRecord] = []
+    if answers is not None:
+        lines = of_kind.read_answers_of_kind(answers, kind, names, duplicates, leave_out_missing)
     known = None if gold is None else of_kind.read_known(gold, kind, names)
     return {
         "gold": known,

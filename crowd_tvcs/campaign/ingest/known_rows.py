@@ -1,4 +1,4 @@
-"""Rows of workers and tasks that a campaign has already, as in a table that has grown.
+"""Rows and qualities that a campaign has already, as in a table that has grown.
 
 They must say what the campaign has. An empty cell says nothing, and neither does a minimum of 0.
 """
@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from crowd_tvcs.answers.columns import TASK, WORKER, Column, open_table, rows_by_name
+from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.answers.rows import COST
-from crowd_tvcs.campaign.entries import MILLION, Task, Worker
+from crowd_tvcs.campaign.entries import Task, Worker
+from crowd_tvcs.campaign.settings import MILLION
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 from tvcs_core.files.errors import DataError
@@ -60,6 +64,36 @@ def new_tasks(path: Path, given: list[Task], state: State) -> list[Task]:
             }
             _check_same(path, TASK, one.name, cells)
     return [one for one in given if one.name not in known]
+
+
+def new_qualities(path: Path, given: Quality, known: Quality) -> Quality | None:
+    """Return a table of qualities with the pairs that the campaign lacks; None without any.
+
+    Raises
+    ------
+    DataError
+        Naming a pair of another quality than in the campaign.
+    """
+    allowed, there = (
+        np.ones(one.shape, bool) if one.allowed is None else one.allowed.copy()
+        for one in (given, known)
+    )
+    rows = {name: i for i, name in enumerate(known.workers)}
+    columns = {name: j for j, name in enumerate(known.tasks)}
+    for i, worker in enumerate(given.workers):
+        for j in np.flatnonzero(allowed[i]).tolist() if worker in rows else ():
+            at = rows[worker], columns.get(given.tasks[j], -1)
+            if at[1] < 0 or not there[at]:
+                continue
+            if given.values[i, j] != known.values[at]:
+                what = (
+                    f"the quality of {worker!r} on {given.tasks[j]!r} must be "
+                    f"{known.values[at]:g}, as it is in the campaign already, found "
+                    f"{given.values[i, j]:g}; leave it out"
+                )
+                raise DataError(what, path=path)
+            allowed[i, j] = False
+    return Quality(given.values, given.workers, given.tasks, allowed) if allowed.any() else None
 
 
 def _check_same(path: Path, names: Column, name: str, cells: Cells) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, items_of_pair, kind_of
-from crowd_tvcs.campaign.entries import AnswerRecord, check_name
+from crowd_tvcs.campaign.entries import AnswerRecord
 from crowd_tvcs.campaign.estimates import estimate
 from crowd_tvcs.campaign.leases import (
     KNOWN,
@@ -15,14 +16,17 @@ from crowd_tvcs.campaign.leases import (
     Given,
     RejectedError,
     judge,
+    read_label,
     refuse_unknown,
     take_again,
     write_answers,
 )
+from crowd_tvcs.campaign.settings import check_name
+from crowd_tvcs.campaign.store.bulk import insert_rows
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTINGS, TASK_CALLED, TASKS, WORKER, WORKERS
-from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.schema import GOLD, gold, gold_answer, pair, task
+from crowd_tvcs.campaign.store.rows import PairRow, Settings
+from crowd_tvcs.campaign.store.schema import GOLD, LAPSED, gold, gold_answer, pair, task
 from crowd_tvcs.campaign.stored_model import is_due
 from crowd_tvcs.campaign.tasks import settle_all
 
@@ -53,9 +57,7 @@ def add_gold(
             before = kind.show(known[name], name)
             raise ValueError(f"the gold label of {name!r} was {before!r} before")
     connection.execute(delete(gold))
-    if known:
-        rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
-        connection.execute(insert(gold), rows)
+    insert_rows(connection, gold, [{"task": n, "label": k} for n, k in sorted(known.items())])
     wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
     for line in lines:
         if line.task in wanted:
@@ -76,7 +78,8 @@ def add_gold_answers(
     before = {(row.task, row.worker): row.label for row in connection.execute(ANSWERS)}
     new = []
     for line in lines:
-        label = _code(kind, line)
+        with _errors_at(line):
+            label = read_label(kind, line.label, line.task, line.worker)
         key = (line.task, line.worker)
         if key not in before:
             check_name("worker of an answer", line.worker)
@@ -87,8 +90,7 @@ def add_gold_answers(
                 f"{kind.show(before[key], line.task)!r} before, now "
                 f"{kind.show(label, line.task)!r}"
             )
-    if new:
-        connection.execute(insert(gold_answer), new)
+    insert_rows(connection, gold_answer, new)
     return len(new), len(lines) - len(new)
 
 
@@ -107,44 +109,41 @@ def take_answers(
     workers = {row.name: row for row in WORKERS(connection)}
     tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
-    counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     known = gold_names.union(tasks)
     for line in lines:
-        try:
+        with _errors_at(line):
             refuse_unknown("worker", [line.worker], workers)
             refuse_unknown("task", [line.task], known)
-        except RejectedError as error:
-            raise line.error(str(error)) from None
+    counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     on_gold = [line for line in lines if line.task in gold_names]
     counts["gold"], counts["known"] = add_gold_answers(connection, kind, on_gold)
     if counts["gold"] and settings.source == "gold":
         estimate(connection, settings)
         settle_all(connection)
         settings = SETTINGS.only(connection)
-    new, late = [], []
     slots = {
         (row.task_id, row.worker_id): PairRow(
             row.worker_id, row.state, row.label, row.leased_at, None, None
         )
         for row in connection.execute(select(pair))
     }
+    new = []
     for line in (line for line in lines if line.task not in gold_names):
         who, row = workers[line.worker], tasks[line.task]
         slot = slots.get((row.id, who.id))
-        code = _code(kind, line)
-        reason = _judged(connection, settings, who, row, slot, (line, code))
+        if slot is not None and slot.state <= LAPSED:  # late ones take the room of one another
+            settings = SETTINGS.only(connection)
+            who = WORKER.only(connection, called=line.worker)
+            row = TASK_CALLED.only(connection, called=line.task)
+        with _errors_at(line):
+            code = read_label(kind, line.label, line.task, line.worker)
+            reason = judge(connection, settings, who, row, slot, code)
+        if reason == LATE:
+            take_again(connection, settings, who, row)
         counts[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
         if reason != KNOWN:
             swapped = _is_swapped(kind, line)
             new.append(Given(row.id, who.id, code, line.when, line.seconds, swapped))
-        if reason == LATE:
-            late.append((line, code, slot))
-    for line, code, slot in late:  # each may take the room of the next
-        now = SETTINGS.only(connection)
-        who = WORKER.only(connection, called=line.worker)
-        row = TASK_CALLED.only(connection, called=line.task)
-        _judged(connection, now, who, row, slot, (line, code))
-        take_again(connection, now, who, row)
     if new:
         write_answers(connection, settings, new)
         settings = SETTINGS.only(connection)
@@ -154,27 +153,13 @@ def take_answers(
     return counts
 
 
-def _judged(
-    connection: Connection,
-    settings: Settings,
-    who: WorkerRow,
-    row: TaskRow,
-    slot: PairRow | None,
-    given: tuple[AnswerRecord, int],
-) -> str:
-    line, code = given
+@contextmanager
+def _errors_at(line: AnswerRecord) -> Iterator[None]:
+    """Let an error name the place of an answer."""
     try:
-        return judge(connection, settings, who, row, slot, code)
+        yield
     except RejectedError as error:
         raise line.error(str(error)) from None
-
-
-def _code(kind: AnswerKind, line: AnswerRecord) -> int:
-    """Return the code of an answer, or refuse it naming its place."""
-    try:
-        return kind.parse(line.label, line.task, line.worker)
-    except ValueError as error:
-        raise line.error(f"label {error}") from None
 
 
 def _is_swapped(kind: AnswerKind, line: AnswerRecord) -> int | None:

@@ -26,7 +26,8 @@ from crowd_tvcs.answers.rows import (
     read_worker_rows,
     rows_of,
 )
-from crowd_tvcs.answers.times import Floats, read_times
+from crowd_tvcs.answers.times import read_times
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined

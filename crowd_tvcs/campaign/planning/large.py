@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from crowd_tvcs.answers.factors import Factors
+from crowd_tvcs.campaign.entries import Round
 from crowd_tvcs.campaign.planning.proposal import (
-    Bools,
-    Floats,
-    Integers,
-    Proposal,
     RoundRequest,
+    beliefs_of,
     labels_left,
     reason_of,
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import CHUNK_PAIRS, State, within_reach
+from crowd_tvcs.campaign.state import CHUNK_PAIRS, Bools, Floats, Integers, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
@@ -30,7 +27,7 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 
 
-def propose_in_factors(state: State, asked: RoundRequest) -> Proposal:
+def propose_in_factors(state: State, asked: RoundRequest) -> Round:
     """Choose the pairs of a round of a crowd whose workers x tasks are too many for a table.
 
     Tasks with labels that are out wait for them. A bound is of the other tasks' part.
@@ -68,31 +65,23 @@ def propose_in_factors(state: State, asked: RoundRequest) -> Proposal:
         share, rest = number.size / before.size, float(before[~is_open].sum()) / before.size
         accuracy = share * accuracy + rest
         bound = None if bound is None else share * bound + rest
-    new = np.column_stack([pairs.workers, number[pairs.tasks]]).astype(np.int64)
-    new = new[np.lexsort((new[:, 1], new[:, 0]))]
-    return Proposal(new, found.method, reason, accuracy, bound, left_out, 0.0)
+    new = np.column_stack([pairs.workers, number[pairs.tasks]])
+    named = sorted(state.named(new))
+    return Round(0, named, found.method, reason, accuracy, bound, left_out)
 
 
-def _nobody(before: Floats, reason: str) -> Proposal:
+def _nobody(before: Floats, reason: str) -> Round:
     """Propose a round without pairs."""
-    nobody = np.empty((0, 2), dtype=np.int64)
-    return Proposal(nobody, "best", reason, float(before.mean()), None, 0, 0.0)
+    return Round(0, [], "best", reason, float(before.mean()), None, 0)
 
 
 def _pending_accuracy(state: State) -> Floats:
     """Expected accuracy of every task after all pending answers."""
     out = np.isin(state.pairs.state, (ISSUED, LEASED))
     every = np.arange(len(state.tasks))
-    plan = Plan(state.factors, **_beliefs(state, every))
+    plan = Plan(state.factors, **beliefs_of(state, every))
     tasks, workers = (number[out] for number in state.pairs[:2])
     return accuracies(plan, Assigned.of(tasks, workers, plan.quality.shape))
-
-
-def _beliefs(state: State, number: Integers) -> dict[str, Any]:
-    """Return the priors of a plan of some tasks: their posteriors."""
-    if len(state.classes) > 2:
-        return {"n_classes": len(state.classes), "class_prior": state.posterior[number]}
-    return {"prior": state.posterior[number, 1]}
 
 
 def _open_tasks(state: State) -> Bools:
@@ -174,12 +163,12 @@ def _plan_of(
         max_tasks_per_worker=np.maximum(room, 0),
         budget=budget,
         min_workers_per_task=least,
-        **_beliefs(state, number),
+        **beliefs_of(state, number),
     )
 
 
 def _pairs_worth_their_price(plan: Plan, found: Assignment, min_gain: float) -> Bools:
-    """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
+    """Which pairs of a plan in factors stay; see `worth_their_price`, block by block of tasks."""
     pairs, (n, m) = found.assigned, plan.quality.shape
     size, kept = max(1, CHUNK_PAIRS // n), np.zeros(found.size, dtype=bool)
     for start in range(0, m, size):

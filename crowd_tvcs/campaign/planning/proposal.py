@@ -1,23 +1,21 @@
-"""A round before it is issued, and planning shared by tables and factors."""
+"""The request of a round, and planning shared by tables and factors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.campaign.settings import check_range, count_of
+from crowd_tvcs.campaign.state import Bools, Integers, State
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
-from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
+from tvcs_core.arguments import check_type
 from tvcs_core.files.display import plural
 from tvcs_core.streams import stream
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LEAST_GAIN = 1e-12  # in chance of a right label; below, a label adds nothing
 
@@ -33,37 +31,19 @@ class RoundRequest:
     quick: bool = False
     max_per_side: int | None = None
 
+    def __post_init__(self) -> None:
+        count_of("labels", self.labels, least=1)
+        count_of("max_per_side", self.max_per_side)
+        check_type("quick", self.quick, bool)
+        if self.min_gain is not None:
+            check_range("min_gain", self.min_gain, 0.0, 1.0)
 
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A round before it is issued.
 
-    Attributes
-    ----------
-    pairs
-        New pairs of worker and task, of shape (pairs, 2), sorted.
-    method, reason
-        How it was made, and why it ended.
-    expected_accuracy
-        Mean over the tasks once all that is out is answered.
-    bound
-        No plan for this round has a larger one; None if none is proved.
-    left_out
-        Pairs that the plan had and that were not worth their price.
-    standard_error
-        Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
-    forecast
-        Predicted accuracy by gold after all pending answers; None without.
-    """
-
-    pairs: Integers
-    method: str
-    reason: str
-    expected_accuracy: float
-    bound: float | None
-    left_out: int
-    standard_error: float
-    forecast: AccuracyForecast | None = None
+def beliefs_of(state: State, number: Integers | slice = slice(None)) -> dict[str, Any]:
+    """Return the priors of a plan of all tasks, or of some: their posteriors."""
+    if len(state.classes) > 2:
+        return {"n_classes": len(state.classes), "class_prior": state.posterior[number]}
+    return {"prior": state.posterior[number, 1]}
 
 
 def labels_left(settings: Settings, labels: int | None) -> int | None:

@@ -7,7 +7,7 @@ finds them in the view. No other campaign has these tables, so that its store is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from sqlalchemy import (
@@ -20,12 +20,13 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    insert,
     select,
     text,
 )
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.belief.uncertainty import affinity
+from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import skill, task, worker
 from tvcs_core.files.display import quoted
@@ -73,24 +74,21 @@ def create(connection: Connection) -> None:
     connection.execute(text(f"CREATE VIEW {skill.name} AS {_VIEW.compile(connection.engine)}"))
 
 
-def add_qualities(
-    connection: Connection, given: Quality, gain_of: Callable[[float], float]
-) -> None:
+def add_qualities(connection: Connection, given: Quality, n_classes: int) -> None:
     """Write down the qualities of workers on kinds, and kinds that are new.
 
-    Workers whom the campaign does not have are left out. `gain_of` a quality is the share of a
-    task's uncertainty that an answer takes.
+    Workers whom the campaign does not have are left out.
     """
     known = set(connection.scalars(select(kind.c.name)))
     new = [{"name": name} for name in sorted(set(given.tasks) - known)]
-    if new:
-        connection.execute(insert(kind), new)
-    of_kind = dict(connection.execute(select(kind.c.name, kind.c.id)).all())
+    insert_rows(connection, kind, new)
+    of_kind = ids_of(connection, kind)
     allowed = np.ones(given.shape, bool) if given.allowed is None else given.allowed
-    for who, name in connection.execute(select(worker.c.id, worker.c.name)).all():
-        if name not in given.workers:
+    row_of = {name: i for i, name in enumerate(given.workers)}
+    for name, who in ids_of(connection, worker).items():
+        if name not in row_of:
             continue
-        i = given.workers.index(name)
+        i = row_of[name]
         mine = select(kind_skill.c.kind_id).where(kind_skill.c.worker_id == who)
         there, rows = set(connection.scalars(mine)), []
         for k in np.flatnonzero(allowed[i]).tolist():
@@ -101,9 +99,8 @@ def add_qualities(
                     "campaign has already"
                 )
             about = {"worker_id": who, "kind_id": of_kind[called]}
-            rows.append(about | {"quality": value, "gain": gain_of(value)})
-        if rows:
-            connection.execute(insert(kind_skill), rows)
+            rows.append(about | {"quality": value, "gain": 1.0 - affinity(value, n_classes)})
+        insert_rows(connection, kind_skill, rows)
 
 
 def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | None]) -> None:
@@ -122,8 +119,7 @@ def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | Non
                     "kinds of tasks"
                 )
         return
-    of_kind = dict(connection.execute(select(kind.c.name, kind.c.id)).all())
-    of_task = dict(connection.execute(select(task.c.name, task.c.id)).all())
+    of_kind, of_task = ids_of(connection, kind), ids_of(connection, task)
     rows = []
     for name, called in sorted(kinds.items()):
         if called is None or called not in of_kind:
@@ -132,8 +128,7 @@ def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | Non
                 f"the kind of task {name!r} must be one that the table of kinds has, found {found}"
             )
         rows.append({"task_id": of_task[name], "kind_id": of_kind[called]})
-    if rows:
-        connection.execute(insert(task_kind), rows)
+    insert_rows(connection, task_kind, rows)
 
 
 def read(

@@ -118,7 +118,7 @@ WORKER = Statement(
     WorkerRow,
 )
 WORKERS = Statement(select(worker), WorkerRow)
-ONE_SLOT_MORE = Statement(update(worker).where(_HE).values(slots=worker.c.slots + 1))
+MORE_SLOTS = Statement(update(worker).where(_HE).values(slots=worker.c.slots + bindparam("more")))
 ONE_SLOT_LESS = Statement(
     update(worker)
     .where(_HE)

@@ -99,7 +99,7 @@ task = Table(
     Column("answers", Integer, nullable=False),
     Column("label", Integer, nullable=False),  # the likeliest so far
     Column("confidence", Float, nullable=False),  # its posterior
-    # Expected, once the open slots are answered; more before the first, see `belief.FIRST`.
+    # Expected, once the open slots are answered; more before the first, see `FIRST_LABEL_BOOST`.
     Column("uncertainty", Float, nullable=False),
     # 1: may be handed out: not full, closed or sure; 0: not; or ASIDE.
     Column("wanted", Integer, nullable=False),

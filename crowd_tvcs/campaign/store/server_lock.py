@@ -24,9 +24,9 @@ DESKS = 0x74766373
 TIMEOUT_SECONDS = 2.0
 """Seconds after which a database that does not answer a desk that ends counts as away."""
 
-_HANG_OUT = text("SELECT pg_advisory_lock_shared(:desks, :number)")
-_TAKE_DOWN = b"SELECT pg_advisory_unlock_all()"
-_IS_OUT = text(
+_LOCK = text("SELECT pg_advisory_lock_shared(:desks, :number)")
+_UNLOCK = b"SELECT pg_advisory_unlock_all()"
+_IS_LOCKED = text(
     "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
     "AND classid = :desks AND objid = :number AND pid = pg_backend_pid())"
 )
@@ -38,12 +38,12 @@ _OTHERS = text(
 
 
 class ServerLock:
-    """The sign of one desk, which goes with its process or its connection, however it ends.
+    """The lock of one desk, which ends with its process or its connection, in whatever way.
 
     Attributes
     ----------
     is_ousted
-        Whether a desk that is set up in another way began while the sign was lost.
+        Whether a desk of another setup began while the lock was lost.
     """
 
     def __init__(self, connection: Connection, number: int) -> None:
@@ -52,16 +52,16 @@ class ServerLock:
         self._is_sure, self.is_ousted = True, False
 
     def lock_server(self) -> None:
-        """Hang the sign out."""
-        self._connection.execute(_HANG_OUT, self._given)
+        """Take the lock."""
+        self._connection.execute(_LOCK, self._given)
 
     def renew(self) -> None:
-        """Hang the sign out again if it was lost with its connection; if that fails, next time.
+        """Take the lock again if it was lost with its connection; if that fails, next time.
 
         Another may have begun meanwhile: it was here first, and this one is ousted.
         """
         try:
-            if not self._ask(_IS_OUT):
+            if not self._ask(_IS_LOCKED):
                 self._is_sure = False
                 self.lock_server()
             if not self._is_sure:
@@ -81,19 +81,19 @@ class ServerLock:
         try:
             if not self._connection.invalidated:
                 driver: Any = self._connection.connection.driver_connection
-                driver.pgconn.send_query(_TAKE_DOWN)
+                driver.pgconn.send_query(_UNLOCK)
                 with DefaultSelector() as waiting:
                     waiting.register(driver.pgconn.socket, EVENT_READ)
                     if waiting.select(TIMEOUT_SECONDS):
-                        while driver.pgconn.get_result() is not None:  # once it says so it is down
+                        while driver.pgconn.get_result() is not None:  # then it is released
                             pass
         except (SQLAlchemyError, OSError, self._connection.dialect.loaded_dbapi.Error):
             pass
         finally:
-            self._connection.invalidate()  # others that use it would keep the sign hung out
+            self._connection.invalidate()  # others that use it would keep the lock
 
     def is_alone(self) -> bool:
-        """Whether no desk is set up in another way."""
+        """Whether no desk of another setup is there."""
         return not self._ask(_OTHERS)
 
     def _ask(self, question: TextClause) -> bool:
@@ -119,17 +119,17 @@ def hold_server_lock(store: Store, setup: bytes, ways: str) -> Iterator[ServerLo
         return
     number = int.from_bytes(hashlib.sha256(setup).digest()[:4], "big") >> 1
     with store.outside() as connection:
-        sign = ServerLock(connection, number)
+        lock = ServerLock(connection, number)
         try:
-            sign.lock_server()
-            if not sign.is_alone():
+            lock.lock_server()
+            if not lock.is_alone():
                 raise RunError(
                     f"{store.name} is served by another desk with {ways}: several must have the "
                     "same"
                 )
-            yield sign
+            yield lock
         finally:
-            sign.unlock_server()
+            lock.unlock_server()
 
 
 @contextmanager

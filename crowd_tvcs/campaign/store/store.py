@@ -86,7 +86,7 @@ class Store:
                     raise DataError(
                         "holds tables already; name a new file or an empty database", path=self.name
                     )
-            with self._changed(NOTHING) as connection:
+            with self._changed() as connection:
                 schema.metadata.create_all(connection, checkfirst=False)
                 schema.protect(connection)
                 yield connection
@@ -142,7 +142,7 @@ class Store:
         lose it with its power.
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
-        with self._changed(NOTHING, **options) as connection:
+        with self._changed(**options) as connection:
             closing = () if self.is_file else (CLOSE_GATE[flush].with_(),)
             found = run_together(connection, *closing, TAKE_TURN.with_(), *first)[len(closing) :]
             yield connection, found[0][0], found[1:]
@@ -228,15 +228,9 @@ class Store:
         self.engine.dispose()
 
     @contextmanager
-    def _changed(self, otherwise: str, **options: str) -> Iterator[Connection]:
-        """Open a connection and commit its changes at the end; errors state the outcome.
-
-        Parameters
-        ----------
-        otherwise
-            The statement for a change that was certainly not made.
-        """
-        with self._translated(otherwise), self.engine.connect() as connection:
+    def _changed(self, **options: str) -> Iterator[Connection]:
+        """Open a connection and commit its changes at the end; errors state the outcome."""
+        with self._translated(), self.engine.connect() as connection:
             transaction = connection.execution_options(**options).begin()
             try:
                 yield connection
@@ -247,7 +241,7 @@ class Store:
             try:
                 transaction.commit()
             except DatabaseError as error:
-                became = otherwise if is_refused(error, connection) else PERHAPS
+                became = NOTHING if is_refused(error, connection) else PERHAPS
                 with suppress(SQLAlchemyError):
                     transaction.rollback()
                 raise StoreError(f"{self.name}: {in_words(error_text(error))}; {became}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,17 +11,13 @@ import typer
 
 from crowd_tvcs.cli.answers import Duplicates, LeaveOut
 from crowd_tvcs.cli.campaign.options import (
-    AnswersFile,
-    GoldFile,
-    KindsFile,
-    QualityFile,
+    CampaignTables,
     StoreName,
-    TasksFile,
-    WorkersFile,
     open_campaign,
     print_model,
     stored,
 )
+from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
 
@@ -59,68 +56,86 @@ def import_answers(
             print_model(campaign)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AddOptions:
+    """The options of ``crowd-tvcs campaign add``."""
+
+    store: StoreName
+    tables: CampaignTables
+
+
 @stored
-def add(
-    store: StoreName,
-    workers: WorkersFile = None,
-    tasks: TasksFile = None,
-    quality: QualityFile = None,
-    kinds: KindsFile = None,
-    gold: GoldFile = None,
-    answers: AnswersFile = None,
-    duplicates: Duplicates = None,
-    leave_out_missing: LeaveOut = False,
-) -> None:
+@with_options
+def add(given: AddOptions) -> None:
     """Add workers, tasks, qualities or gold; issued pairs stay.
 
     Tables may have grown: rows of workers and tasks that are there already add nothing, and must
     say the same as before.
     """
-    from crowd_tvcs.answers.quality import read_qualities
     from crowd_tvcs.answers.rows import refuse_currencies
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
     from crowd_tvcs.campaign.ingest.known_rows import new_tasks, new_workers
-    from crowd_tvcs.factors.tables import read_kinds
 
-    if not any((workers, tasks, quality, kinds, gold, answers)):
+    files, missing = given.tables, given.tables.leave_out_missing
+    if not any(isinstance(value, Path) for value in vars(files).values()):
         raise ValueError(
             "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
         )
-    if workers:
-        refuse_currencies(workers)
-    with open_campaign(store) as campaign:
+    if files.workers:
+        refuse_currencies(files.workers)
+    with open_campaign(given.store) as campaign:
         state = campaign.state()
-        names = state.names
-        known, wanted = None, []
-        if gold:
-            known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
-        if tasks:
-            wanted = of_kind.read_tasks_of_kind(tasks, state.kind, of_kinds=state.has_kinds)
+        kind, names = state.kind, state.names
+        known, tasks, workers = None, [], []
+        new: dict[str, Any] = {}
+        if files.gold:
+            known = of_kind.read_known(files.gold, kind, names, leave_out_missing=missing)
+        if files.tasks:
+            tasks = of_kind.read_tasks_of_kind(files.tasks, kind, of_kinds=state.has_kinds)
             if state.settings.source == "gold":
-                wanted = without_gold(wanted, {*state.gold, *(known or ())}, tasks)
-        people = tables.read_workers(workers) if workers else []
-        new: dict[str, Any] = {
-            "workers": new_workers(workers, people, state) if workers else (),
-            "tasks": new_tasks(tasks, wanted, state) if tasks else (),
-            "qualities": read_qualities(quality) if quality else None,
-            "kinds": read_kinds(kinds).quality if kinds else None,
-            "gold_answers": of_kind.read_answers_of_kind(
-                answers, state.kind, names, duplicates, leave_out_missing
+                tasks = without_gold(tasks, {*state.gold, *(known or ())}, files.tasks)
+            new["tasks"] = new_tasks(files.tasks, tasks, state)
+        if files.workers:
+            workers = tables.read_workers(files.workers)
+            new["workers"] = new_workers(files.workers, workers, state)
+        new |= _new_qualities(files, state)
+        if files.answers:
+            new["gold_answers"] = of_kind.read_answers_of_kind(
+                files.answers, kind, names, files.duplicates, missing
             )
-            if answers
-            else (),
-        }
         added = campaign.add(**new, gold=known) if known or any(new.values()) else ""
-        old = {"worker": len(people) - len(new["workers"]), "task": len(wanted) - len(new["tasks"])}
+        old = {"worker": len(workers) - len(new.get("workers", ()))}
+        old["task"] = len(tasks) - len(new.get("tasks", ()))
         there = "".join(f", {plural(n, word)} there already" for word, n in old.items() if n)
         print_message(f"{added or 'nothing'} added{there}")
         _print_left_out(new, {one.name for one in state.workers})
         if control := _describe_control(known or (), state):
             print_message(control)
-        if gold or answers:
+        if files.gold or files.answers:
             print_model(campaign)
+
+
+def _new_qualities(files: CampaignTables, state: State) -> dict[str, Any]:
+    """Read the qualities of workers, of pairs or of kinds; leave out those that are there."""
+    from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
+    from crowd_tvcs.campaign.ingest.known_rows import new_qualities
+    from crowd_tvcs.factors.tables import read_kinds
+
+    new: dict[str, Qualities | None] = {}
+    if files.quality:
+        found = read_qualities(files.quality)
+        is_table = state.settings.per_pair and not state.has_kinds
+        new["qualities"] = (
+            new_qualities(files.quality, found, state.quality)
+            if isinstance(found, Quality) and is_table
+            else found
+        )
+    if files.kinds:
+        table, known = read_kinds(files.kinds).quality, state.factors.table
+        new["kinds"] = new_qualities(files.kinds, table, known) if state.has_kinds else table
+    return new
 
 
 def _describe_control(known: Collection[str], state: State) -> str:
@@ -137,10 +152,10 @@ def _describe_control(known: Collection[str], state: State) -> str:
 
 def _print_left_out(new: dict[str, Any], known: set[str]) -> None:
     """Print the workers whose qualities were left out."""
-    given = new["qualities"]
+    given = new.get("qualities")
     if given is not None:
         names = given if isinstance(given, dict) else given.workers
-        others = sorted(set(names) - known - {one.name for one in new["workers"]})
+        others = sorted(set(names) - known - {one.name for one in new.get("workers", ())})
         if others:
             why = "these workers are not in the campaign"
             print_message(f"qualities left out, because {why}: {joined(others, quoted)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowd_tvcs.cli.campaign import additions, exports, rounds, status
 from crowd_tvcs.cli.campaign.init import init
-from crowd_tvcs.cli.desk import actions, results
+from crowd_tvcs.cli.desk import actions
 from crowd_tvcs.cli.desk.change import change
 from tvcs_core.command.help import Program
 
@@ -28,12 +28,12 @@ COMMANDS = {
     "report": exports.report,
     "next": actions.next_task,
     "change": change,
-    "settle": results.settle,
-    "payout": results.payout,
+    "settle": actions.settle,
+    "payout": actions.payout,
     "submit": actions.submit,
     "skip": actions.skip,
     "undo": actions.undo,
-    "release": actions.release,
+    "release": rounds.release,
     "reopen": actions.reopen,
     "pause": actions.pause,
     "resume": actions.resume,

@@ -46,7 +46,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     from crowd_tvcs.campaign.desk.tables import labels
 
     with open_campaign(store, out) as campaign:
-        found = labels(campaign.store, anew=True)
+        found = labels(campaign.store)
     write_rows(out, found.columns, found.rows)
     for sentence in found.sentences:
         print_message(sentence)

@@ -9,24 +9,18 @@ import typer
 
 from crowd_tvcs.answers.rows import check_limit_currency
 from crowd_tvcs.cli.answers import (
-    Duplicates,
     ErrorModel,
-    LeaveOut,
     class_names,
     money,
     share_option,
 )
 from crowd_tvcs.cli.campaign.options import (
-    AnswersFile,
-    GoldFile,
-    KindsFile,
-    QualityFile,
+    CampaignTables,
     StoreName,
-    TasksFile,
-    WorkersFile,
     print_model,
     stored,
 )
+from crowd_tvcs.cli.options import Caps
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import Sets, number_option, with_options
 from tvcs_core.command.shell import print_message
@@ -46,23 +40,11 @@ HOW_PLANNED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstTables:
-    """The input tables of a new campaign."""
+class InitOptions:
+    """The options of ``crowd-tvcs campaign init``."""
 
-    quality: QualityFile = None
-    kinds: KindsFile = None
-    gold: GoldFile = None
-    answers: AnswersFile = None
-    workers: WorkersFile = None
-    tasks: TasksFile = None
-    duplicates: Duplicates = None
-    leave_out_missing: LeaveOut = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CampaignCaps:
-    """The caps of a campaign, and defaults for tasks and workers without their own."""
-
+    store: StoreName
+    tables: CampaignTables
     budget: Annotated[int | None, number_option("Maximum number of labels in all.")] = None
     money: Annotated[
         float | None,
@@ -70,21 +52,7 @@ class CampaignCaps:
             parser=money, metavar="X", help="Maximum total cost, in the unit of the costs."
         ),
     ] = None
-    max_workers_per_task: Annotated[
-        int | None, number_option("Maximum number of labels of a task without a cap of its own.")
-    ] = None
-    max_tasks_per_worker: Annotated[
-        int | None, number_option("Maximum number of tasks of a worker without a cap of their own.")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class InitOptions:
-    """The options of ``crowd-tvcs campaign init``."""
-
-    store: StoreName
-    tables: FirstTables
-    caps: CampaignCaps
+    caps: Caps
     classes: Annotated[
         str | None, Help("The labels. Default: those of the gold, or 0,1.", "A,B,...")
     ] = None
@@ -149,12 +117,14 @@ def init(given: InitOptions) -> None:
 
     kind, classes = _kind(given)
     if given.tables.workers is not None:
-        check_limit_currency(given.tables.workers, given.caps.money)
+        check_limit_currency(given.tables.workers, given.money)
     first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)
     made = Campaign.create(
         given.store,
         **first,
         **vars(given.caps),
+        budget=given.budget,
+        money=given.money,
         min_quality=given.min_quality,
         target=given.target,
         min_gain=given.min_gain,

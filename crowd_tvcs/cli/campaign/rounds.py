@@ -1,4 +1,4 @@
-"""The commands `crowd-tvcs campaign plan`, `replan` and `pending`: rounds of pairs."""
+"""The commands `crowd-tvcs campaign plan`, `replan`, `pending` and `release`: rounds of pairs."""
 
 from __future__ import annotations
 
@@ -79,18 +79,39 @@ def replan(given: RoundOptions) -> None:
         _issue(campaign, given)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PendingOptions:
+    """The options of ``crowd-tvcs campaign pending``."""
+
+    store: StoreName
+    round: Annotated[int | None, number_option("Only of this round.")] = None
+    out: OutFile = None
+
+
 @stored
-def pending(
-    store: StoreName,
-    number: Annotated[
-        int | None, typer.Option("--round", metavar="N", help="Only of this round.")
-    ] = None,
-    out: OutFile = None,
-) -> None:
+@with_options
+def pending(given: PendingOptions) -> None:
     """Print the pairs that are issued and not answered, as worker, task."""
-    with open_campaign(store, out) as campaign:
-        pairs = [(w, t) for w, t, _ in campaign.pending_pairs(number)]
-        write_rows(out, *pair_rows(campaign, pairs))
+    with open_campaign(given.store, given.out) as campaign:
+        pairs = [(w, t) for w, t, _ in campaign.pending_pairs(given.round)]
+        write_rows(given.out, *pair_rows(campaign, pairs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """The options of ``crowd-tvcs campaign release``."""
+
+    store: StoreName
+    round: Annotated[int, number_option("Number of the round.")]
+
+
+@stored
+@with_options
+def release(given: ReleaseOptions) -> None:
+    """Release the unanswered pairs of a round, so that a replan can use their slots."""
+    with open_campaign(given.store) as campaign:
+        freed = campaign.release(given.round)
+        print_message(f"{plural(freed, 'pair')} of round {given.round} released")
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:
@@ -106,6 +127,10 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         min_gain=given.min_gain,
         max_per_side=given.max_per_side,
     )
+    if not found.pairs:
+        write_rows(out, *pair_rows(campaign, []))
+        print_message(f"no label is worth asking now ({found.reason}); no round was issued")
+        return
     try:
         write_rows(out, *pair_rows(campaign, found.pairs))
     except (OSError, DataError):

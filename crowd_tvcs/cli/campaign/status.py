@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import money, share_option
+from crowd_tvcs.cli.answers import share_option, unit_money
 from crowd_tvcs.cli.campaign.options import (
     MinGain,
     StoreName,
@@ -18,8 +19,8 @@ from crowd_tvcs.cli.campaign.options import (
     stored,
 )
 from crowd_tvcs.cli.options import AsJson
-from tvcs_core.arguments import check_number
-from tvcs_core.command.options import number_option
+from tvcs_core.arguments import Help, check_number
+from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import print_message, print_text
 from tvcs_core.files.display import unquoted, visible
@@ -97,39 +98,44 @@ def status(
         print_message(sentence)
 
 
-@stored
-def review(
-    store: StoreName,
-    min_gain: MinGain = None,
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """The options of ``crowd-tvcs campaign review``."""
+
+    store: StoreName
+    min_gain: MinGain = None
     target: Annotated[
         float | None,
         share_option("Required share of right labels among confident ones. Default: as at init."),
-    ] = None,
+    ] = None
     value: Annotated[
         float | None,
         typer.Option(
-            parser=money,
+            parser=unit_money,
             metavar="X",
             help="Value of a right label, in money: a label must add at least its cost.",
         ),
-    ] = None,
-    close: Annotated[
-        bool,
-        typer.Option("--close", help="Close the tasks for which another label is not worth it."),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+    close: Annotated[bool, Help("Close the tasks for which another label is not worth it.")] = False
+    as_json: AsJson = False
+
+
+@stored
+@with_options
+def review(given: ReviewOptions) -> None:
     """List the tasks that need no further label.
 
     gain is the largest increase of the probability of a right label, per label. Up to five labels
     are looked ahead, since one alone often adds nothing. A task is confident if gold tasks of its
     confidence are right as often as --target asks; if gold cannot show this, no task is.
     """
-    with open_campaign(store) as campaign:
-        found = campaign.review_tasks(min_gain=min_gain, value=value, target=target, close=close)
-        if line := describe_target(campaign.state(), target):
+    with open_campaign(given.store) as campaign:
+        found = campaign.review_tasks(
+            min_gain=given.min_gain, value=given.value, target=given.target, close=given.close
+        )
+        if line := describe_target(campaign.state(), given.target):
             print_message(line)
-    if as_json:
+    if given.as_json:
         print_json([_standing(one) for one in found])
         return
     _print_standings(found)

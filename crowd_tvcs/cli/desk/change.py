@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from crowd_tvcs.answers.values import Amount, parse_money
+from crowd_tvcs.answers.columns import TASK, WORKER, Column, find, open_table, rows_by_name
+from crowd_tvcs.answers.rows import read_count
+from crowd_tvcs.answers.values import Amount, of_no_currency, parse_money
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
@@ -114,24 +116,22 @@ def change(given: ChangeOptions) -> None:
     Nothing falls below the labels that are answered or out with workers, no class goes away, and
     every change is in the audit. Gold, workers and tasks are brought by add.
     """
-    wanted: dict[str, Any] = {}
-    _read_limit(wanted, given.limits, "budget", int)
-    _read_limit(wanted, given.limits, "money", parse_money)
-    if isinstance(amount := wanted.get("money"), Amount) and amount.currency:
-        raise ValueError(
-            "--money must be a number in the unit of the costs, as the campaign keeps no currency, "
-            f"found {given.limits.money!r}; leave out {amount.currency}"
-        )
-    for name in ("max_workers_per_task", "max_tasks_per_worker"):
-        _read_limit(wanted, given.limits, name, int)
-    for name in ("min_quality", "target", "min_gain"):
-        if (value := getattr(given, name)) is not None:
-            wanted[name] = value
-    if given.lease is not None:
-        wanted["lease_seconds"] = given.lease
-    if given.add_class:
-        wanted["new_classes"] = given.add_class
+    rules = {
+        "min_quality": given.min_quality,
+        "target": given.target,
+        "min_gain": given.min_gain,
+        "lease_seconds": given.lease,
+        "new_classes": given.add_class,
+    }
+    wanted: dict[str, Any] = {
+        name: _limit(f"--{name.replace('_', '-')}", text, parse_money if name == "money" else int)
+        for name, text in vars(given.limits).items()
+        if text is not None
+    }
+    wanted |= {name: value for name, value in rules.items() if value is not None}
     if given.prior is not None:
+        if not given.add_class:
+            raise ValueError("--prior needs --add-class: it is the probability of every class then")
         wanted["prior"] = [_number("--prior", one, float) for one in given.prior.split(",")]
     wanted |= {name: caps for name, caps in _caps(given.caps).items() if caps}
     if not wanted:
@@ -144,48 +144,41 @@ def change(given: ChangeOptions) -> None:
         print_message("everything is so already; nothing was changed")
 
 
-def _read_limit(
-    wanted: dict[str, Any], limits: NewLimits, name: str, kind: Callable[[str], Number]
-) -> None:
+def _limit(option: str, text: str, kind: Callable[[str], Number]) -> Number | None:
     """Read a number, or `NONE` for no limit."""
-    text = getattr(limits, name)
-    if text is not None:
-        option = f"--{name.replace('_', '-')}"
-        wanted[name] = None if text == NONE else _number(option, text, kind, f", or {NONE}")
+    if text == NONE:
+        return None
+    value = _number(option, text, kind, f", or {NONE}")
+    if isinstance(value, Amount) and value.currency:
+        raise ValueError(f"{option} {of_no_currency(text, value.currency)}")
+    return value
 
 
 def _caps(given: NewCaps) -> dict[str, dict[str, Any]]:
     """Read the caps of single workers and tasks."""
-    out: dict[str, dict[str, Any]] = {
-        "worker_caps": _named("--worker-cap", given.worker_cap),
-        "task_caps": _named("--task-cap", given.task_cap),
-        "task_minimums": _named("--task-minimum", given.task_minimum, may_be_default=False),
-    }
+    caps = _named("--worker-cap", given.worker_cap)
+    task_caps = _named("--task-cap", given.task_cap)
+    minimums = _named("--task-minimum", given.task_minimum, may_be_default=False)
     if given.workers is not None:
-        _add_table(out["worker_caps"], given.workers, "worker", "max_tasks")
+        _add_table(caps, given.workers, WORKER, "max_tasks")
     if given.tasks is not None:
-        at = [_add_table(out[name], given.tasks, "task", column) for name, column in _OF_TASKS]
-        if not any(at):
+        columns = {"max_workers": task_caps, "min_workers": minimums}
+        header = open_table(given.tasks).rows[0]
+        there = [column for column in columns if column in header]
+        if not there:
             raise DataError("needs a column min_workers or max_workers", path=given.tasks)
-    return out
+        for column in there:
+            _add_table(columns[column], given.tasks, TASK, column)
+    return {"worker_caps": caps, "task_caps": task_caps, "task_minimums": minimums}
 
 
-_OF_TASKS = (("task_caps", "max_workers"), ("task_minimums", "min_workers"))
-
-
-def _add_table(caps: dict[str, Any], path: Path, kind: str, column: str) -> bool:
+def _add_table(caps: dict[str, Any], path: Path, kind: Column, column: str) -> None:
     """Add the caps of a column of a table; an empty cell leaves the cap as it is."""
-    from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
-    from crowd_tvcs.answers.rows import read_count
-
     table = open_table(path)
-    if kind == "task" and column not in table.rows[0]:
-        return False
-    name, at = find(table, [Column(kind), Column(column)])
+    name, at = find(table, [kind, Column(column)])
     for called, row in rows_by_name(table, name).items():
         if table.rows[row][at]:
             caps.setdefault(called, read_count(table, row, at))
-    return True
 
 
 def _named(option: str, given: list[str] | None, *, may_be_default: bool = True) -> dict[str, Any]:

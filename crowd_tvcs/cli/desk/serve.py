@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from crowd_tvcs.cli.answers import share_option
+from crowd_tvcs.cli.answers import share_option, unit_money
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
-from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
+from crowd_tvcs.serve.address import ListenAddress, check_url
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import file_option, name_option, with_options
@@ -22,6 +22,10 @@ from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.display import plural
 from tvcs_core.files.extras import to_install
 
+if TYPE_CHECKING:
+    from crowd_tvcs.serve.recruit.sign_up import SignUp
+
+OPEN, SIGNED = "open", "signed"
 MOST_GOLD = 0.5
 """Largest share of gold: at most as many gold tasks as tasks to label are handed out."""
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it", "httptools")
@@ -54,15 +58,49 @@ Names = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
-    """The options of ``crowd-tvcs serve``."""
+class SignUpOptions:
+    """Rules for people who sign up, and the message when they are done."""
 
-    sign_up: SignUpOptions
-
-    store: Annotated[
+    sign_up: Annotated[
         str | None,
-        typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+        Help(
+            "Let people take a seat by an id in the address, such as /join?PROLIFIC_PID=ID: "
+            "whoever has the address, or only by links of serve invite. Default: nobody.",
+            f"{OPEN}|{SIGNED}",
+        ),
     ] = None
+    seats: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Maximum number of people; required for open links."),
+    ] = None
+    id_parameter: Annotated[
+        list[str] | None,
+        name_option(
+            "Parameter that holds the id; may be repeated. Default: PROLIFIC_PID, workerId "
+            "and worker."
+        ),
+    ] = None
+    consent: Annotated[
+        Path | None, file_option("Markdown that people agree to before they begin.")
+    ] = None
+    completion_code: Annotated[
+        str | None,
+        Help("Code for everybody who has finished. Default: a code for each person.", "CODE"),
+    ] = None
+    completion_url: Annotated[
+        str | None,
+        Help("Address that leads people back; {code} and {id} in it are filled in.", "URL"),
+    ] = None
+    label_cost: Annotated[
+        float | None,
+        typer.Option(parser=unit_money, metavar="X", help="Cost of a label by people who sign up."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskOptions:
+    """Content of the pages, gold among the tasks, and operators, as `serve` takes them."""
+
     content: Annotated[
         Path | None,
         file_option(
@@ -103,8 +141,6 @@ class ServeOptions:
     gold_feedback: Annotated[
         bool, Help("Show the right label after each answer to the tasks of --gold-first.")
     ] = False
-    host: Annotated[str, Help("Address to listen on.", "ADDRESS")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
         Path | None,
         file_option("File whose first line is the password. Default: a new one is printed."),
@@ -116,9 +152,34 @@ class ServeOptions:
             "and pay. In place of --operator-password-file."
         ),
     ] = None
-    behind_proxy: Annotated[
-        bool, Help("A proxy provides https for the server; see docs/serve.md.")
-    ] = False
+
+    def __post_init__(self) -> None:
+        if self.media is not None and not self.media.is_dir():
+            raise ValueError(f"--media must be a folder, found {self.media}")
+        if self.gold_share is not None and not 0.0 < self.gold_share <= MOST_GOLD:
+            raise ValueError(
+                f"--gold-share must be above 0 and at most {MOST_GOLD}, found {self.gold_share}"
+            )
+        if self.gold_feedback and not self.gold_first:
+            raise ValueError(
+                "--gold-feedback needs --gold-first N, the tasks that it is shown after"
+            )
+        if self.operators is not None and self.operator_password_file is not None:
+            raise ValueError("give --operators or --operator-password-file, not both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``crowd-tvcs serve``."""
+
+    sign_up: SignUpOptions
+
+    store: Annotated[
+        str | None,
+        typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+    ] = None
+    desk: DeskOptions
+    address: ListenAddress
     user_header: Annotated[
         str | None,
         name_option(
@@ -133,13 +194,6 @@ class ServeOptions:
             "ADDRESS",
         ),
     ] = None
-    trust_network: Annotated[bool, Help("Allow unencrypted links and password on --host.")] = False
-    public_url: Annotated[
-        str | None, Help("URL of the server for browsers. Default: --host and --port.", "URL")
-    ] = None
-    root_path: Annotated[
-        str, Help("Path prefix of the server for browsers, such as /label behind a proxy.", "PATH")
-    ] = ""
     demo: Annotated[bool, Help("Create a small campaign and print three links to try.")] = False
 
 
@@ -149,31 +203,12 @@ class ServeOptions:
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _check_extra()
-    from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.sign_in import UserHeader
-    from crowd_tvcs.serve.start import ListenAddress, serve
+    from crowd_tvcs.serve.start import serve
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    place = ListenAddress(
-        given.host,
-        given.port,
-        given.behind_proxy,
-        given.trust_network,
-        given.public_url,
-        prefix_of(given.root_path),
-    )
-    if given.media is not None and not given.media.is_dir():
-        raise ValueError(f"--media must be a folder, found {given.media}")
-    if given.gold_share is not None and not 0.0 < given.gold_share <= MOST_GOLD:
-        raise ValueError(
-            f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
-        )
-    if given.gold_feedback and not given.gold_first:
-        raise ValueError("--gold-feedback needs --gold-first N, the tasks that it is shown after")
-    if given.operators is not None and given.operator_password_file is not None:
-        raise ValueError("give --operators or --operator-password-file, not both")
-    sign_up = sign_up_of(given.sign_up)
+    sign_up = _sign_up(given.sign_up)
     user_header = None
     if given.user_header is not None:
         user_header = UserHeader(given.user_header, tuple(given.proxy_address or ()))
@@ -181,21 +216,33 @@ def start(given: ServeOptions) -> None:
             raise ValueError("give --user-header or --sign-up, not both: people come in one way")
     elif given.proxy_address:
         raise ValueError("--proxy-address needs --user-header, the header that the proxy writes")
-    serve(
-        given.store,
-        place,
-        content=given.content,
-        media=given.media,
-        instructions=given.instructions,
-        password_file=given.operator_password_file,
-        operators=given.operators,
-        gold=given.gold,
-        gold_share=given.gold_share,
-        gold_first=given.gold_first,
-        gold_feedback=given.gold_feedback,
-        sign_up=sign_up,
-        user_header=user_header,
-        language=given.language,
+    serve(given.store, given.address, **vars(given.desk), sign_up=sign_up, user_header=user_header)
+
+
+def _sign_up(given: SignUpOptions) -> SignUp | None:
+    """Check the options together; None without --sign-up."""
+    if given.sign_up is None:
+        for name, value in vars(given).items():
+            if value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ValueError(f"{option} needs --sign-up {OPEN} or {SIGNED}")
+        return None
+    if given.sign_up not in (OPEN, SIGNED):
+        raise ValueError(f"--sign-up must be {OPEN} or {SIGNED}, found {given.sign_up!r}")
+    if given.label_cost is not None and not given.label_cost >= 0.0:
+        raise ValueError(f"--label-cost must be a number >= 0, found {given.label_cost}")
+    if given.sign_up == OPEN and given.seats is None:
+        raise ValueError(f"--sign-up {OPEN} needs --seats N, as whoever has the link may sign up")
+    from crowd_tvcs.campaign.desk.content import text_of
+    from crowd_tvcs.campaign.desk.seats import SeatRules
+    from crowd_tvcs.serve.recruit.sign_up import ID_PARAMETERS, SignUp
+
+    return SignUp(
+        SeatRules(given.sign_up == SIGNED, given.seats, given.label_cost),
+        tuple(given.id_parameter or ID_PARAMETERS),
+        "" if given.consent is None else text_of(given.consent),
+        given.completion_code,
+        given.completion_url,
     )
 
 
@@ -216,6 +263,7 @@ def links(
     _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
+    check_url(url)
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
@@ -263,8 +311,10 @@ def invite(
     _check_extra()
     from crowd_tvcs.answers.columns import WORKER, find, open_table, rows_by_name
     from crowd_tvcs.campaign.desk.access import secret_of
-    from crowd_tvcs.serve.recruit.sign_up import invitation
+    from crowd_tvcs.serve.recruit.sign_up import check_parameter, invitation
 
+    check_url(url)
+    check_parameter(id_parameter)
     table = open_table(ids)
     (at,) = find(table, [WORKER])
     rows: list[list[Any]] = []

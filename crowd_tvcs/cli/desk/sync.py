@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,19 +125,11 @@ def label_studio(given: StudioOptions) -> None:
     Every user whose e-mail address is the name of a worker gets a tab with their tasks. The token
     is that of an administrator, in LABEL_STUDIO_API_KEY or in --token-file.
     """
-    from crowd_tvcs.sync.connection import Trust
     from crowd_tvcs.sync.label_studio import LabelStudio
 
-    how = given.how
-    front = LabelStudio(
-        given.url,
-        _token(how.token_file, STUDIO_TOKEN),
-        given.project,
-        question=how.question,
-        predictions=how.predictions,
-        trust=Trust(how.tls_ca, how.trust_network),
+    _run(
+        given.store, given.how, STUDIO_TOKEN, partial(LabelStudio, given.url, project=given.project)
     )
-    _run(given.store, front, how)
 
 
 @app.command()
@@ -150,26 +143,24 @@ def argilla(given: ArgillaOptions) -> None:
     administrator of the workspace, in ARGILLA_API_KEY or in --token-file.
     """
     from crowd_tvcs.sync.argilla import Argilla
-    from crowd_tvcs.sync.connection import Trust
 
-    how = given.how
-    front = Argilla(
-        given.url,
-        _token(how.token_file, ARGILLA_TOKEN),
-        given.dataset,
-        workspace=given.workspace,
+    made = partial(Argilla, given.url, dataset=given.dataset, workspace=given.workspace)
+    _run(given.store, given.how, ARGILLA_TOKEN, made)
+
+
+def _run(store: str, how: HowOptions, variable: str, connect: Callable[..., LabellingTool]) -> None:
+    """Keep a campaign and the tool in step to which `connect` connects with a token."""
+    from crowd_tvcs.exchange import read_accounts, read_tasks
+    from crowd_tvcs.sync.connection import Trust
+    from crowd_tvcs.sync.leasing import contents
+    from crowd_tvcs.sync.loop import Settings, Sync, run
+
+    tool = connect(
+        token=_token(how.token_file, variable),
         question=how.question,
         predictions=how.predictions,
         trust=Trust(how.tls_ca, how.trust_network),
     )
-    _run(given.store, front, how)
-
-
-def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
-    from crowd_tvcs.exchange import read_accounts, read_tasks
-    from crowd_tvcs.sync.leasing import contents
-    from crowd_tvcs.sync.loop import Settings, Sync, run
-
     if how.webhook_url is not None and how.listen is None:
         raise ValueError("--webhook-url is the address of --listen, which is not given")
     if how.once and how.listen is not None:
@@ -178,7 +169,7 @@ def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
     with open_campaign(store) as campaign, _webhook(how) as (call, wait):
         payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
         settings = Settings(how.batch, accounts, payloads, how.predictions)
-        sync = Sync(campaign, front, settings, print_message, call)
+        sync = Sync(campaign, tool, settings, print_message, call)
         run(sync, every=how.every, once=how.once, patience=how.patience, wait=wait)
 
 

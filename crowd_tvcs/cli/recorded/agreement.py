@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, share_option
+from crowd_tvcs.cli.answers import RecordedAnswers, share_option
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import Force, OutFolder, Seed, number_option, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    Sets,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import plural
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
 class AgreementOptions:
     """The options of ``crowd-tvcs agreement``."""
 
-    answers: AnswersFile
     out: OutFolder
     ordinal: Annotated[
         str | None,
@@ -28,9 +35,9 @@ class AgreementOptions:
             "The labels from lowest to highest; adds Krippendorff's alpha for ordered labels.",
             "A,B,...",
         ),
+        Sets("classes"),
     ] = None
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     bootstrap: Annotated[
         int, number_option("Bootstrap samples of the tasks for the intervals; 0 for none.")
     ] = 1000
@@ -55,9 +62,12 @@ def agreement(given: AgreementOptions) -> None:
     """
     from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
 
-    if given.ordinal is not None and given.classes is not None:
-        raise ValueError("give --ordinal or --classes, not both")
-    table = read_alone(given.answers, given.ordinal or given.classes, given.cleaning)
+    answers = given.answers
+    if given.ordinal is not None:
+        if answers.classes is not None:
+            raise ValueError("give --ordinal or --classes, not both")
+        answers = replace(answers, classes=given.ordinal)
+    table = answers.read()
     found = measure(
         table,
         ordinal=given.ordinal is not None,

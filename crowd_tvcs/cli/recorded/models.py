@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.answers import (
     GOLD,
-    AnswersFile,
     ClassChances,
-    Classes,
-    Cleaning,
-    read_with_gold,
+    RecordedAnswers,
     share_option,
 )
 from tvcs_core.arguments import Help
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
 class ModelsOptions:
     """The options of ``crowd-tvcs models``."""
 
-    answers: AnswersFile
     workers: Annotated[
         Path,
         file_option(
@@ -71,8 +67,7 @@ class ModelsOptions:
         share_option("Accuracy of each person. Default: their mean, from their gold answers."),
     ] = None
     prior: ClassChances = None
-    classes: Classes = None
-    cleaning: Cleaning
+    answers: RecordedAnswers
     force: Force = False
 
 
@@ -97,10 +92,11 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.models.tables import CONFIDENCE, read_annotators, read_confidence
 
     _check(given)
-    names = given.classes, given.cleaning
-    table, known = read_with_gold(given.answers, given.gold, *names, besides=[CONFIDENCE.name])
+    answers = given.answers
+    table, known = answers.read_with(given.gold, besides=[CONFIDENCE.name])
     who = read_annotators(given.workers, table)
-    stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
+    cleaning = vars(answers.cleaning)
+    stated = read_confidence(answers.answers, table, set(who.family_of), **cleaning)
     if stated is not None:
         print_message(
             f"confidence: stated by models with {plural(int((stated == stated).sum()), 'answer')}"
@@ -248,7 +244,7 @@ def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
 
 def _summary(handed: DeferredTasks) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
-    honest, apart = fitted.calibration_summary(), fitted.calibration_summary(independent=True)
+    honest, apart = (fitted.held_out_gold.summed(independent=one) for one in (False, True))
     whole, sure = fitted.held_out_gold.compared(), handed.confident_on_gold
     share = None if handed.sample_doubt else handed.right_share
     of_people = None
@@ -300,7 +296,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
         print_message(f"left out {plural(len(silent), 'model')} without an answer")
-    if np.unique(fitted.truth[fitted.gold_with_answers]).size == 1:
+    if np.unique(fitted.held_out_gold.truth).size == 1:
         print_message(
             "warning: all gold tasks answered by models have the same class, so errors on other "
             "classes cannot be estimated"

@@ -118,6 +118,8 @@ def _check(given: MultilabelOptions) -> list[str] | None:
     """Return the names of the labels; None for those that occur."""
     if not given.separator.strip():
         raise ValueError("--separator must be a visible text, such as ; or |, found none")
+    if not given.none.strip():
+        raise ValueError("--none must be a word, as an empty cell is a missing answer, found none")
     names = class_names(given.labels)
     if names is None:
         return None

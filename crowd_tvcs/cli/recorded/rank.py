@@ -14,6 +14,7 @@ from tvcs_core.command.options import (
     Force,
     OutFolder,
     Seed,
+    Sets,
     file_option,
     number_option,
     with_options,
@@ -56,6 +57,7 @@ class RankOptions:
     next_pairs: Annotated[
         int | None,
         typer.Option("--next", metavar="N", help="Write next.csv: N pairs to compare next."),
+        Sets("n"),
     ] = None
     max_per_side: Annotated[
         int,
@@ -86,10 +88,10 @@ def rank(given: RankOptions) -> None:
         read_comparisons,
         read_known_orders,
     )
+    from crowd_tvcs.answer_kinds.next_pairs import next_pairs
     from crowd_tvcs.answer_kinds.ranking import rank_items
     from crowd_tvcs.answers.label_typos import warn_similar_names
 
-    _check(given)
     data = read_comparisons(given.pairs, leave_out_missing=given.leave_out_missing)
     print_message(f"{given.pairs}: {data.layout}")
     for kind, names, counts in (
@@ -103,8 +105,12 @@ def rank(given: RankOptions) -> None:
     sentences = found.sentences()
     if warning := describe_parts(data.parts()):
         sentences.insert(0, warning)
-    chosen = _next(given, found)
-    if chosen is not None:
+    chosen = None
+    if given.next_pairs is not None:
+        chosen = next_pairs(
+            found, given.next_pairs, max_per_side=given.max_per_side,
+            max_per_pair=given.max_per_pair, rng=given.seed,
+        )  # fmt: skip
         sentences.append(_describe_next(given, chosen))
     _write(given, found, chosen, sentences)
     for sentence in sentences:
@@ -113,13 +119,6 @@ def rank(given: RankOptions) -> None:
     columns |= {"rank": ">6", "from": ">6", "to": ">6"}
     print_table(columns, [row[:7] for row, _ in zip(found.item_rows(), range(SHOWN), strict=False)])
     print_message(f"{plural(len(data.items), 'item')} ranked; written to {given.out}")
-
-
-def _check(given: RankOptions) -> None:
-    for name in ("next", "max_per_side", "max_per_pair"):
-        value = given.next_pairs if name == "next" else getattr(given, name)
-        if value is not None and value < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, found {value}")
 
 
 def _describe_next(given: RankOptions, chosen: NextPairs) -> str:
@@ -134,20 +133,6 @@ def _describe_next(given: RankOptions, chosen: NextPairs) -> str:
     return (
         f"{line}; --next {given.next_pairs} needs a larger --max-per-side than "
         f"{given.max_per_side}, or a larger --max-per-pair than {given.max_per_pair}"
-    )
-
-
-def _next(given: RankOptions, found: Ranking) -> NextPairs | None:
-    from crowd_tvcs.answer_kinds.next_pairs import next_pairs
-
-    if given.next_pairs is None:
-        return None
-    return next_pairs(
-        found,
-        given.next_pairs,
-        max_per_side=given.max_per_side,
-        max_per_pair=given.max_per_pair,
-        rng=given.seed,
     )
 
 

@@ -1,9 +1,9 @@
 """Let nobody but the operator in, and lead them back with a message."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from crowd_tvcs.campaign import RejectedError
@@ -12,6 +12,13 @@ from crowd_tvcs.serve.control.accounts import RIGHTS, Account
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried
 from tvcs_core.files.spreadsheet import csv_text
+
+Token = Annotated[str, Form()]
+"""The token of a form, see `Door.form`."""
+Short = Annotated[str, Form(max_length=20)]
+"""A number or nothing, as text."""
+Name = Annotated[str, Form(max_length=2000)]
+"""The name of a worker or a task, or a label."""
 
 
 class NotLoggedInError(Exception):

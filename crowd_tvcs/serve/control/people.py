@@ -1,16 +1,16 @@
 """Pages of workers: a list, one worker with their answers and pay, and the table of payouts."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crowd_tvcs.campaign.change.payouts import PAYOUT_COLUMNS, Payout
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.campaign.desk.worker_activity import WorkerActivity, list_worker_activity
 from crowd_tvcs.serve.control.accounts import ACT, PAY
-from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.door import Door, Name, Short, Token, csv_answer
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
 
@@ -64,22 +64,15 @@ def add_people(routes: APIRouter, door: Door) -> None:
         most, answers, remarks = details.details_of_worker(store, name)
         found = next(one for one in list_worker_activity(store) if one.name == name)
         pay = next(one for one in campaign.payouts() if one.worker == name)
-        return door.page(
-            request,
-            "person.html.j2",
-            found=found,
-            pay=pay,
-            most=most,
-            answers=answers,
-            remarks=remarks,
-        )
+        shown = {"found": found, "pay": pay, "most": most, "answers": answers, "remarks": remarks}
+        return door.page(request, "person.html.j2", **shown)
 
     @routes.post("/person-cap")
     def cap(
         request: Request,
-        name: Annotated[str, Form(max_length=2000)],
-        form: Annotated[str, Form()],
-        most: Annotated[str, Form(max_length=20)] = "",
+        name: Name,
+        form: Token,
+        most: Short = "",
     ) -> Response:
         door.form(request, form, ACT)
         wanted = {name: read_number("the most tasks", most, int)}
@@ -93,7 +86,7 @@ def add_people(routes: APIRouter, door: Door) -> None:
         return _table(campaign.payouts())
 
     @routes.post("/pay")
-    def pay(request: Request, form: Annotated[str, Form()]) -> Response:
+    def pay(request: Request, form: Token) -> Response:
         door.form(request, form, PAY)
         found = campaign.payouts()
         campaign.mark_paid(found)

@@ -10,8 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from crowd_tvcs.answers.values import parse_share
-from crowd_tvcs.campaign.change.changes import NEVER_NONE
-from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.settings import MILLION, NEVER_NONE
 from crowd_tvcs.serve.control.accounts import ACT
 from crowd_tvcs.serve.control.door import Door
 

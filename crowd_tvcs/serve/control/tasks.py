@@ -7,11 +7,9 @@ from fastapi.responses import Response
 
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
-from crowd_tvcs.serve.control.door import Door
+from crowd_tvcs.serve.control.door import Door, Name, Short, Token
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
-
-Name = Annotated[str, Form(max_length=2000)]
 
 
 def add_tasks(routes: APIRouter, door: Door) -> None:
@@ -42,8 +40,8 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
     def settle(
         request: Request,
         name: Name,
-        form: Annotated[str, Form()],
-        label: Annotated[str, Form(max_length=2000)] = "",
+        form: Token,
+        label: Name = "",
         what: Annotated[str, Form(max_length=40)] = "settle",
     ) -> Response:
         door.form(request, form, ACT)
@@ -56,9 +54,9 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
     def caps(
         request: Request,
         name: Name,
-        form: Annotated[str, Form()],
-        least: Annotated[str, Form(max_length=20)] = "",
-        most: Annotated[str, Form(max_length=20)] = "",
+        form: Token,
+        least: Short = "",
+        most: Short = "",
     ) -> Response:
         door.form(request, form, ACT)
         found = campaign.change(

@@ -62,10 +62,7 @@ class SignUp:
 
     def __post_init__(self) -> None:
         for name in self.parameters:
-            if not _PARAMETER.fullmatch(name) or name in (KEY, "form", "id"):
-                raise ValueError(
-                    f"--id-parameter must be a name such as PROLIFIC_PID, found {quoted(name)}"
-                )
+            check_parameter(name)
         if pictures(self.consent):
             raise ValueError("--consent shows a picture, which strangers cannot load; use text")
         if self.code is not None and not 1 <= len(self.code.strip()) <= 100:
@@ -96,6 +93,14 @@ def invitation(url: str, secret: str, name: str, parameter: str = ID_PARAMETERS[
     """Return the signed address by which a person may sign up."""
     query = urlencode({parameter: check_id(name), KEY: sign_id(secret, name)})
     return f"{url.rstrip('/')}/join?{query}"
+
+
+def check_parameter(name: str) -> None:
+    """Refuse what cannot be the parameter of an address that holds an id."""
+    if not _PARAMETER.fullmatch(name) or name in (KEY, "form", "id"):
+        raise ValueError(
+            f"--id-parameter must be a name such as PROLIFIC_PID, found {quoted(name)}"
+        )
 
 
 def _check_back(url: str) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.arrays import Floats
 from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 USABLE = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE", "MMSR")
 NOT_USABLE = {
@@ -32,47 +30,26 @@ def check_usable(name: str) -> None:
         raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")
 
 
-def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
+def aggregate(name: str, answers: Answers) -> Floats:
     """Return class weights for every task, of shape (tasks, classes), by one of `USABLE`.
 
     The weights are posterior probabilities under the aggregator's model; for MMSR they are shares
     of the scores, for MajorityVote shares of the answers. A task without answers has equal weights.
     """
-    aggregator = getattr(_kit(), name)()
-    table = _answered(answers)
-    with _quiet():
-        aggregator.fit(table)
-        weights = aggregator.predict_score(table) if name == "MMSR" else aggregator.probas_
-    return _weights(weights, answers)
-
-
-def _kit() -> Any:
     try:
         import crowdkit.aggregation as kit
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("crowdkit"):
             raise
         raise ValueError(f"{NOT_INSTALLED} {to_install('crowdkit')}") from None
-    return kit
-
-
-def _answered(answers: Answers) -> pd.DataFrame:
     if answers.size == 0:
         raise ValueError("crowd-kit needs answers, found none")
-    return answers.to_frame()
-
-
-def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:
-    values = table.reindex(index=list(answers.tasks), columns=list(answers.classes))
+    aggregator, table = getattr(kit, name)(), answers.to_frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # crowd-kit uses deprecated features of pandas
+        aggregator.fit(table)
+        found = aggregator.predict_score(table) if name == "MMSR" else aggregator.probas_
+    values = found.reindex(index=list(answers.tasks), columns=list(answers.classes))
     out = np.clip(np.nan_to_num(values.to_numpy(dtype=np.float64)), 0.0, None)
     out[out.sum(axis=1) <= 0.0] = 1.0
-    out /= out.sum(axis=1, keepdims=True)
-    return out
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Suppress warnings: crowd-kit uses deprecated features of pandas in many places."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    return out / out.sum(axis=1, keepdims=True)

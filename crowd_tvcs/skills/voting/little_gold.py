@@ -17,12 +17,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Bools, Floats, Integers, softmax
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import dependent_posterior
-from crowd_tvcs.belief.independent import priors, softmax
+from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_loss import MIN_VARIANCE
 from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out
@@ -55,9 +56,6 @@ DEVIATIONS = np.linspace(-4.0, 4.0, 49)  # of log tau that are tried
 LOG_TEMPERS = -4.0, 3.0  # bounds of log tau
 HALVINGS = 25  # of these bounds: to 1e-6
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-
 
 def agreement_weight(n_gold: int) -> float:
     """Return the weight w of the agreement of the workers beside so many gold tasks."""
@@ -81,7 +79,7 @@ class Blend(NamedTuple):
     weight: float
     temper: float
     claim: Floats
-    hit: NDArray[np.bool_]
+    hit: Bools
 
     def describe(self) -> str:
         """Describe the weights in words."""
@@ -117,7 +115,7 @@ def vote_with_gold(
     return votes, found, right_share(found.hit, found.claim, votes.confidence[is_open])
 
 
-def is_like_others(answers: Answers, known: NDArray[np.int64]) -> bool:
+def is_like_others(answers: Answers, known: Integers) -> bool:
     """Whether answered gold tasks have about as many answers as the other answered tasks."""
     n, is_gold = answers.per_task, known != UNKNOWN
     of_gold, of_others = n[is_gold & (n > 0)], n[~is_gold & (n > 0)]
@@ -171,8 +169,7 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
 def _pooled(by_gold: Floats, by_agreement: Floats, weight: float) -> Floats:
     """Return the logarithms of the weighted geometric mean of two posteriors."""
     gold, agreement = (np.log(np.maximum(p, MIN_PROBABILITY)) for p in (by_gold, by_agreement))
-    out: Floats = (1.0 - weight) * gold + weight * agreement
-    return out
+    return (1.0 - weight) * gold + weight * agreement
 
 
 def _by_other_gold(
@@ -206,7 +203,7 @@ def _temper_of(
     return float(np.exp((low + high) / 2.0))
 
 
-def _likeliest_temper(logs: Floats, truth: NDArray[np.int64], centre: float) -> float:
+def _likeliest_temper(logs: Floats, truth: Integers, centre: float) -> float:
     """Return the temper of largest posterior density, with a penalty on miscalibration.
 
     Its prior is around `centre`. The penalty is the squared difference of mean confidence and

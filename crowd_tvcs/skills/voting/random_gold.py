@@ -8,16 +8,16 @@ are as frequent as elsewhere, but for chance.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
+from crowd_tvcs.arrays import Floats, Integers
 from tvcs_core.files.display import unquoted
 
 # Of a random sample with so different a class; all classes and sets of a lifetime are far fewer.
 LEAST_PROBABILITY = 1e-5
 
 
-def sample_doubt(answers: Answers, known: NDArray[np.int64]) -> str:
+def sample_doubt(answers: Answers, known: Integers) -> str:
     """Describe why gold is no random sample of the answered tasks; empty if it can be one.
 
     Parameters
@@ -27,10 +27,9 @@ def sample_doubt(answers: Answers, known: NDArray[np.int64]) -> str:
     known
         Class index of the label of every task, `UNKNOWN` for tasks without gold.
     """
-    m, k = len(answers.tasks), len(answers.classes)
-    votes = np.bincount(answers.task_of * k + answers.label_of, minlength=m * k).reshape(m, k)
-    answered = answers.per_task > 0
-    leading, is_gold = votes.argmax(axis=1)[answered], (known != UNKNOWN)[answered]
+    k, answered = len(answers.classes), answers.per_task > 0
+    leading = answers.label_counts.argmax(axis=1)[answered]
+    is_gold = (known != UNKNOWN)[answered]
     counts = np.stack(
         [np.bincount(leading[part], minlength=k) for part in (is_gold, ~is_gold)]
     )  # of classes among gold tasks, and among others
@@ -53,9 +52,8 @@ def _probability(here: int, there: int, n: int, others: int) -> float:
     """Return the probability of such a count, or one further off, in a random sample of all."""
     from scipy.special import gammaln
 
-    def log_ways(size: int, part: NDArray[np.int64]) -> NDArray[np.float64]:
-        out: NDArray[np.float64] = gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1)
-        return out
+    def log_ways(size: int, part: Integers) -> Floats:
+        return gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1)
 
     total = here + there
     count = np.arange(max(0, total - others), min(total, n) + 1)

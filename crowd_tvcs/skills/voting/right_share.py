@@ -16,15 +16,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.belief.intervals import prediction_interval
 from tvcs_core.files.display import plural
 
 MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 class RightShare(NamedTuple):

@@ -18,13 +18,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
+from crowd_tvcs.arrays import Bools, Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS, MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import contrasts, log_odds
-from crowd_tvcs.belief.independent import priors, softmax
+from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
 
@@ -42,10 +43,6 @@ USUAL = Dependence(overlap=0.15, shares=0.3, blend=1.0, common=0.06, contrast=0.
 MAX_CONFIDENCE = 0.9
 LARGEST_GAP = 0.2  # of mean confidence and accuracy on these sets
 PART = 4_000_000  # numbers of the matrices of some answers, to bound memory
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def has_agreement(answers: Answers) -> bool:
@@ -105,8 +102,7 @@ def fitted_skills(
 
 def _informative(answers: Answers, known: Integers) -> Bools:
     """Mask of tasks that say something on their workers, as a single answer alone does not."""
-    out: Bools = (answers.per_task > 1) | (known != UNKNOWN)
-    return out
+    return (answers.per_task > 1) | (known != UNKNOWN)
 
 
 class Skills(NamedTuple):
@@ -136,8 +132,7 @@ class Skills(NamedTuple):
         right = self.right[worker] - self.own[at, answers.label_of]
         total = self.total[worker] - self.own.sum(axis=1)
         s = ACCURACY_STRENGTH
-        out: Floats = (np.maximum(right, 0.0) + s * self.accuracy) / (np.maximum(total, 0.0) + s)
-        return out
+        return (np.maximum(right, 0.0) + s * self.accuracy) / (np.maximum(total, 0.0) + s)
 
 
 def expected_counts(answers: Answers, chances: Floats) -> Floats:
@@ -152,11 +147,9 @@ def expected_counts(answers: Answers, chances: Floats) -> Floats:
 
 def vote_shares(answers: Answers) -> Floats:
     """Return the share of every class in the answers of a task; equal shares without answers."""
-    m, k = len(answers.tasks), len(answers.classes)
-    cell = answers.task_of * k + answers.label_of
-    counts = np.bincount(cell, minlength=m * k).reshape(m, k).astype(np.float64)
+    counts = answers.label_counts
     total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, counts / np.maximum(total, 1.0), 1.0 / k)
+    return np.where(total > 0, counts / np.maximum(total, 1), 1.0 / counts.shape[1])
 
 
 def _set_known(chances: Floats, known: Integers) -> None:
@@ -195,12 +188,9 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, model: Dependenc
         odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
         discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
         evidence *= np.maximum(discount, 0.0)[:, None]
-    logs = np.stack(
-        [np.bincount(answers.task_of, column, minlength=n.size) for column in evidence.T], axis=1
-    )
+    logs = sum_by(answers.task_of, evidence, n.size)
     inner = softmax(model.shares * np.log(prior) + model.factor(n)[:, None] * logs)
-    out: Floats = (1.0 - model.common) * inner + model.common * prior
-    return out
+    return (1.0 - model.common) * inner + model.common * prior
 
 
 def log_evidence(answers: Answers, skills: Skills, accuracy: Floats) -> Floats:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.skills.voting.right_share import RightShare
 from crowd_tvcs.skills.voting.unsupervised import MAX_CONFIDENCE, has_agreement, vote_shares
 from tvcs_core.files.display import plural
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("task", "label", "confidence", "answers")
 SHARE_COLUMN = "share"  # added if the method has no confidence
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +57,9 @@ class Votes:
 
     tasks: tuple[str, ...]
     classes: tuple[str, ...]
-    label_of: NDArray[np.int64]
+    label_of: Integers
     confidence: Floats
-    answers: NDArray[np.int64]
+    answers: Integers
     method: str
     share: Floats
     right_share: RightShare | None = None
@@ -88,10 +86,9 @@ class Votes:
         return {task: self.classes[k] for task, k in pairs if k != UNKNOWN}
 
     @property
-    def is_labelled(self) -> NDArray[np.bool_]:
+    def is_labelled(self) -> Bools:
         """Whether each task has a label."""
-        out: NDArray[np.bool_] = self.label_of != UNKNOWN
-        return out
+        return self.label_of != UNKNOWN
 
     @property
     def is_measured(self) -> bool:

@@ -6,17 +6,16 @@ one day, are averaged: a series has one level per gene and time. Without a time 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import holds_times, times_in, unit_notes
+from grn_tvcs.expression.clock import holds_times, rise_like_times, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, expression_of_levels
 from grn_tvcs.expression.from_sheet import perturbed_in
@@ -41,6 +40,7 @@ from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 from tvcs_core.files.errors import Remedies
 from tvcs_core.files.frames import texts_of_values
+from tvcs_core.files.tables import is_number
 
 RAW = "raw"
 PEEKED = 20  # samples of a layer that tell whether it holds counts
@@ -50,68 +50,97 @@ OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 
 
-class Annotated(ABC):
-    """Annotated levels, wherever they are; their frames are ``obs``, ``var`` and that of ``raw``.
+class Frame(NamedTuple):
+    """A frame of facts: ``obs``, ``var``, or that of ``raw``.
 
-    Parameters
+    Attributes
+    ----------
+    columns
+        Names of its columns.
+    n_rows
+        Number of its rows.
+    values
+        Returns the values of a column, NaN for missing ones; those of the index for None.
+    """
+
+    columns: list[str]
+    n_rows: int
+    values: Callable[[str | None], list[Any]]
+
+
+class Matrix(NamedTuple):
+    """A matrix of samples x genes.
+
+    Attributes
+    ----------
+    read
+        Returns it as an array or a sparse one; None if the data have none.
+    some
+        Returns some values, those of its first samples, without reading it all.
+    """
+
+    read: Callable[[], Any]
+    some: Callable[[], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """Annotated levels, wherever they are.
+
+    Attributes
     ----------
     path
         Their name in errors.
     options
         The parts to read and the options for ``obs``.
+    obs, var
+        Facts of the samples, and of the genes.
+    x, layers
+        ``X``, and the layers by name.
+    raw
+        Facts of the genes of ``raw``, and its matrix; None if there is none.
     """
 
-    def __init__(self, path: str, options: Options) -> None:
-        self.path = path
-        self.options = options
-
-    @abstractmethod
-    def n_samples(self) -> int:
-        """Rows of ``obs``."""
-
-    @abstractmethod
-    def columns(self, frame: str) -> list[str]:
-        """Names of the columns of a frame."""
-
-    @abstractmethod
-    def values(self, frame: str, name: str | None) -> list[Any]:
-        """Return the values of a column, NaN for missing ones; or the index."""
-
-    @abstractmethod
-    def layers(self) -> list[str]:
-        """Names of the layers."""
-
-    @abstractmethod
-    def has_raw(self) -> bool:
-        """Whether there is a ``raw``."""
-
-    @abstractmethod
-    def matrix(self, name: str, *, is_layer: bool) -> Any:
-        """``X``, that of ``raw`` or a layer: an array or a sparse one; (samples, genes)."""
-
-    @abstractmethod
-    def some(self, name: str, *, is_layer: bool) -> NDArray[Any]:
-        """Return some values of a matrix, those of its first samples, without reading it all."""
+    path: str
+    options: Options
+    obs: Frame
+    var: Frame
+    x: Matrix
+    layers: Mapping[str, Matrix]
+    raw: tuple[Frame, Matrix] | None
 
     def error(self, what: str, column: str | None = None, remedies: Remedies = ()) -> DataError:
         """Make an error that names the data and perhaps a column."""
         return DataError(what, path=self.path, column=column, remedies=remedies)
 
-    @property
-    def is_raw(self) -> bool:
-        """Whether the levels are those of ``raw``, which a layer of that name is not."""
-        return self.options.layer == RAW and RAW not in self.layers()
+    @cached_property
+    def in_use(self) -> tuple[str, Frame, Matrix]:
+        """Name, genes and matrix of the levels that the options name."""
+        name = self.options.layer
+        if name is None:
+            return "X", self.var, self.x
+        if name in self.layers:
+            return name, self.var, self.layers[name]
+        if name == RAW and self.raw is not None:
+            return RAW, *self.raw
+        if name == RAW:
+            raise self.error(f"has no raw; leave {option_name('layer')} out for X")
+        known = [*self.layers, *([RAW] if self.raw is not None else [])]
+        there_are = f"it has {joined(known)}"
+        if not known:
+            there_are = f"it has X alone: leave {option_name('layer')} out"
+        raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
 
     def genes(self) -> tuple[str, ...]:
         """Return the index of ``var``, or the given column of gene names."""
-        column, frame = self.options.gene_column, RAW if self.is_raw and self.has_raw() else "var"
-        known = self.columns(frame)
+        column, frame = self.options.gene_column, self.in_use[1]
+        known = frame.columns
         if column is not None and column not in known:
             raise self.error(
                 f"var has no column {quoted(column)}{did_you_mean(column, known)}; it has "
                 f"{joined(known) or 'its index alone'}"
             )
-        values = self.values(frame, column)
+        values = frame.values(column)
         if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
@@ -126,13 +155,12 @@ class Annotated(ABC):
 
     def identifiers(self) -> Identifiers:
         """Return the other names of the genes in ``var``."""
-        used, frame = self.options.gene_column, RAW if self.is_raw else "var"
-        columns = [name for name in self.columns(frame) if OF_GENES.fullmatch(name.lower())]
+        frame = self.in_use[1]
+        columns = [name for name in frame.columns if OF_GENES.fullmatch(name.lower())]
         places = {name: name for name in columns} | {"the index of var": None}
+        used = self.options.gene_column
         places = {name: place for name, place in places.items() if place != used}
-        pairs = (
-            zip(self.values(frame, one), self.whole[0], strict=True) for one in places.values()
-        )
+        pairs = (zip(frame.values(one), self.whole[0], strict=True) for one in places.values())
         texts = {
             (one, gene) for both in pairs for one, gene in both if isinstance(one, str) and one
         }
@@ -142,24 +170,19 @@ class Annotated(ABC):
     def whole(self) -> tuple[tuple[str, ...], Any]:
         """Names of the genes and the levels of all samples, read once for all parts."""
         genes = self.genes()
-        return genes, self.levels(self.n_samples(), len(genes))
+        return genes, self.levels(len(genes))
 
-    def levels(self, n_samples: int, n_genes: int) -> Any:
+    def levels(self, n_genes: int) -> Any:
         """Return the finite levels in use, dense or sparse; (samples, genes)."""
-        name = self.options.layer or "X"
-        is_layer = self.options.layer is not None and not self.is_raw
-        if self.is_raw and not self.has_raw():
-            raise self.error(f"has no raw; leave {option_name('layer')} out for X")
-        if is_layer and name not in self.layers():
-            known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {joined(known)}"
-            if not known:
-                there_are = f"it has X alone: leave {option_name('layer')} out"
-            raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
-        levels = self.matrix(name, is_layer=is_layer)
-        if levels.ndim != 2 or levels.shape[0] != n_samples:
+        name, _, matrix = self.in_use
+        levels = matrix.read()
+        if levels is None:
+            known = joined(self.layers)
+            give = option_words({"layer": "NAME"})
+            raise self.error(f"has no X: give {give}, it has {known or 'no layer either'}")
+        if levels.ndim != 2 or levels.shape[0] != self.obs.n_rows:
             raise self.error(
-                f"{name} has the shape {levels.shape}, but obs has {n_samples} samples"
+                f"{name} has the shape {levels.shape}, but obs has {self.obs.n_rows} samples"
             )
         if levels.shape[1] != n_genes:
             raise self.error(f"{name} has {levels.shape[1]} columns, but var names {n_genes} genes")
@@ -176,19 +199,12 @@ class Annotated(ABC):
             self._warn_of_scaled()
         return levels
 
-    def without_x(self) -> DataError:
-        """Make the error of data without X."""
-        known = joined(self.layers())
-        give = option_words({"layer": "NAME"})
-        return self.error(f"has no X: give {give}, it has {known or 'no layer either'}")
-
     def _warn_of_scaled(self) -> None:
         """Warn of values below 0 in X if a layer or raw holds the values before scaling."""
-        held = [(name, True) for name in self.layers()]
-        held += [(RAW, False)] if self.has_raw() and RAW not in self.layers() else []
+        held = {**({} if self.raw is None else {RAW: self.raw[1]}), **self.layers}
         unscaled = []
-        for name, is_layer in held:
-            values = self.some(name, is_layer=is_layer)
+        for name, matrix in held.items():
+            values = matrix.some()
             if values.size and values.min() >= 0:
                 is_whole = bool((values == np.rint(values)).all())
                 unscaled.append((not is_whole, f"{name} ({'counts' if is_whole else 'levels'})"))
@@ -208,57 +224,49 @@ def is_anndata(data: Any) -> bool:
 
 
 def in_memory(data: Any, options: Options) -> Annotated:
-    """Return the parts of an AnnData in memory."""
+    """Return the parts of an AnnData in memory, or of one that is backed by its file."""
     options.refuse_except(TAKES, f"{OBJECT}, which says it all itself")
-    return _InMemory(data, options)
+    raw = data.raw
+    return Annotated(
+        OBJECT,
+        options,
+        _frame(data.obs),
+        _frame(data.var),
+        _matrix("X", lambda: data.X),
+        {str(name): _matrix(str(name), partial(data.layers.get, name)) for name in data.layers},
+        None if raw is None else (_frame(raw.var), _matrix(RAW, lambda: raw.X)),
+    )
 
 
-class _InMemory(Annotated):
-    """An AnnData in memory, or one that is backed by its file."""
-
-    def __init__(self, data: Any, options: Options) -> None:
-        self._data = data
-        super().__init__(OBJECT, options)
-
-    def n_samples(self) -> int:
-        return len(self._data.obs)
-
-    def columns(self, frame: str) -> list[str]:
-        return [str(name) for name in self._frame(frame).columns]
-
-    def values(self, frame: str, name: str | None) -> list[Any]:
+def _frame(frame: Any) -> Frame:
+    def values(name: str | None) -> list[Any]:
         if name is None:
-            return list(self._frame(frame).index)
-        column = self._frame(frame)[name]
-        values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
-        return values
+            return list(frame.index)
+        column = frame[name]
+        found: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+        return found
 
-    def _frame(self, frame: str) -> Any:
-        return self._data.raw.var if frame == RAW else getattr(self._data, frame)
+    return Frame([str(name) for name in frame.columns], len(frame), values)
 
-    def layers(self) -> list[str]:
-        return [str(name) for name in self._data.layers]
 
-    def has_raw(self) -> bool:
-        return self._data.raw is not None
-
-    def matrix(self, name: str, *, is_layer: bool) -> Any:
-        data = self._data.raw if name == RAW else self._data
-        levels = self._data.layers[name] if is_layer else data.X
+def _matrix(name: str, get: Callable[[], Any]) -> Matrix:
+    def read() -> Any:
+        levels = get()
         if levels is None:
-            raise self.without_x()
+            return None
         if hasattr(levels, "to_memory"):  # of a file
             levels = levels.to_memory()
         if levels.dtype.kind in OTHER_THAN_NUMBERS:
-            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
+            raise DataError(f"{name} must hold real numbers, found {levels.dtype}", path=OBJECT)
         if sparse.issparse(levels):
             return sparse.csr_array(levels, dtype=np.float64)
         return np.asarray(levels, dtype=np.float64)
 
-    def some(self, name: str, *, is_layer: bool) -> NDArray[Any]:
-        levels = self._data.layers[name] if is_layer else self._data.raw.X
-        first = levels[:PEEKED]
+    def some() -> NDArray[Any]:
+        first = get()[:PEEKED]
         return np.asarray(first.data if sparse.issparse(first) else first)
+
+    return Matrix(read, some)
 
 
 class _Obs(Grid):
@@ -266,33 +274,23 @@ class _Obs(Grid):
 
     def __init__(self, data: Annotated) -> None:
         self.path = data.path
-        self.heads = data.columns("obs")
-        self._data = data
+        self.heads = data.obs.columns
+        self._values = data.obs.values
 
     def column(self, j: int) -> Sequence[str]:
         """Return a column as text, empty for missing values."""
-        values = self._data.values("obs", self.heads[j])
+        values = self._values(self.heads[j])
         return texts_of_values(values, [not (v is None or v != v) for v in values])
-
-    def error(
-        self,
-        what: str,
-        row: int | None = None,
-        column: int | None = None,
-        remedies: Remedies = (),
-    ) -> DataError:
-        """Make an error that names a column."""
-        return super().error(what, None, column, remedies)
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     """Return ``obs`` with the roles of its columns."""
-    heads = data.columns("obs")
+    heads = data.obs.columns
     here = {name.lower() for name in heads}
     ignored = [name for name in expanded(data.options.ignore, heads) if name.lower() in here]
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
-    obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
+    obs = Sheet(_Obs(data), columns, range(1, data.obs.n_rows + 1))
     kinds = kinds_of(obs, options, part, has_index=False)
     if "time" not in kinds:
         used = [h for h, k in zip(heads, kinds, strict=True) if k not in (IGNORED, PART)]
@@ -340,16 +338,22 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
 
 
 def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
-    names = data.values("obs", None)
+    names = data.obs.values(None)
     genes, levels = data.whole
     texts = [str(name) for name in names]
-    if why := are_genes("", texts, genes) or are_samples(genes, texts, of_obs=True):
+    heads = [] if _are_entrez(genes) else genes
+    if why := are_genes("", texts, heads) or are_samples(genes, texts, of_obs=True):
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)
     found = expression_of_levels(data.path, genes, levels[row], samples, options)
     note = "No column of obs is a time, so all samples were taken as at rest."
     return replace(found, notes=(note,))
+
+
+def _are_entrez(names: Sequence[str]) -> bool:
+    """Whether names are numbers that do not rise, as times of samples would."""
+    return all(map(is_number, names)) and not rise_like_times([*map(float, names)], 2)
 
 
 def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
@@ -379,7 +383,7 @@ def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
 
 def _of_genes(data: Annotated, genes: Sequence[str]) -> Options:
     """Return the options for genes: other names to ignore are of columns of ``obs``."""
-    heads = data.columns("obs")
+    heads = data.obs.columns
     columns = {name.lower() for name in heads}
     names = expanded(data.options.ignore, [*heads, *genes])
     wanted = [name for name in names if name.lower() not in columns]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.expression import describe_repeated
-from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.formats.text import open_samples
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes, are_samples
@@ -90,11 +90,10 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
     of_samples = None
     if options.samples is not None:
         is_file = isinstance(options.samples, str | Path)
-        of_samples = (
-            open_sheet(options.samples)
-            if is_file
-            else _of_samples(_frame("samples", options.samples), options)
-        )
+        if is_file:
+            of_samples = open_samples(options.samples, None)
+        else:
+            of_samples = _of_samples(_frame("samples", options.samples), options)
     if options.genes_in_rows:
         made = _with_genes(sheet, frame)
     else:

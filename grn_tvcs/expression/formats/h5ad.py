@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.formats.annotated import PEEKED, RAW, TAKES, Annotated
+from grn_tvcs.expression.formats.annotated import (
+    PEEKED,
+    RAW,
+    TAKES,
+    Annotated,
+    Frame,
+    Matrix,
+)
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted
@@ -52,7 +59,7 @@ def open_h5ad(path: str | Path, options: Options) -> Iterator[Annotated]:
             _refuse_other_files(file, path)
             _refuse_large(file, path)
             _refuse_endless(path)
-            yield _File(file, str(path), options)
+            yield _parts(file, str(path), options)
     except (DataError, MemoryError):
         raise
     except ValueError as error:
@@ -127,53 +134,40 @@ def _refuse_large(file: Any, path: str | Path) -> None:
     refuse_expansion(path, Path(path).stat().st_size, sum(sizes), MAX_EXPANSION_OF_NUMBERS)
 
 
-class _File(Annotated):
-    """An open file, its parts as arrays."""
+def _parts(file: Any, path: str, options: Options) -> Annotated:
+    """Return the parts of an open file."""
+    for part in ("obs", "var"):
+        if part not in file:
+            what = f"must hold {part} as AnnData writes it, found {list(file)}"
+            raise DataError(what, path=path)
+        if "_index" not in file[part].attrs:
+            raise DataError(f"{part} must be a data frame of AnnData 0.7 or later", path=path)
+    raw = file.get(RAW, {})
+    return Annotated(
+        path,
+        options,
+        _frame(file["obs"], path),
+        _frame(file["var"], path),
+        _matrix("X", file.get("X"), path),
+        {name: _matrix(name, part, path) for name, part in file.get("layers", {}).items()},
+        (_frame(raw["var"], path), _matrix(RAW, raw["X"], path)) if "X" in raw else None,
+    )
 
-    def __init__(self, file: Any, path: str, options: Options) -> None:
-        self._file = file
-        super().__init__(path, options)
-        for part in ("obs", "var"):
-            if part not in file:
-                raise self.error(f"must hold {part} as AnnData writes it, found {list(file)}")
-        for part in ("obs", "var"):
-            if "_index" not in file[part].attrs:
-                raise self.error(f"{part} must be a data frame of AnnData 0.7 or later")
 
-    def n_samples(self) -> int:
-        names = self._file["obs"][_text(self._file["obs"].attrs["_index"])]
-        return len(names if hasattr(names, "dtype") else names["codes"])
+def _frame(part: Any, path: str) -> Frame:
+    index = _text(part.attrs["_index"])
+    names = part[index]
+    return Frame(
+        [_text(name) for name in part.attrs.get("column-order", [])],
+        len(names if hasattr(names, "dtype") else names["codes"]),
+        lambda name: _values(part[index if name is None else name], path),
+    )
 
-    def columns(self, frame: str) -> list[str]:
-        return [_text(name) for name in self._frame(frame).attrs.get("column-order", [])]
 
-    def values(self, frame: str, name: str | None) -> list[Any]:
-        columns = self._frame(frame)
-        return _values(columns[_text(columns.attrs["_index"]) if name is None else name], self.path)
-
-    def _frame(self, frame: str) -> Any:
-        return self._file[f"{RAW}/var" if frame == RAW else frame]
-
-    def layers(self) -> list[str]:
-        return list(self._file["layers"]) if "layers" in self._file else []
-
-    def has_raw(self) -> bool:
-        return RAW in self._file and "X" in self._file[RAW]
-
-    def _part(self, name: str, *, is_layer: bool) -> Any:
-        return self._file[f"layers/{name}" if is_layer else f"{RAW}/X" if name == RAW else "X"]
-
-    def some(self, name: str, *, is_layer: bool) -> Any:
-        part = self._part(name, is_layer=is_layer)
-        if hasattr(part, "dtype"):
-            return np.asarray(part[:PEEKED])
-        last = int(part["indptr"][min(PEEKED, len(part["indptr"]) - 1)])
-        return np.asarray(part["data"][:last])
-
-    def matrix(self, name: str, *, is_layer: bool) -> Any:
-        if name == "X" and not is_layer and name not in self._file:
-            raise self.without_x()
-        part = self._part(name, is_layer=is_layer)
+def _matrix(name: str, part: Any, path: str) -> Matrix:
+    def read() -> Any:
+        if part is None:
+            return None
         kind = part.attrs.get("encoding-type", "array")
         if kind in ("csr_matrix", "csc_matrix"):
             make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
@@ -182,7 +176,16 @@ class _File(Annotated):
             return make((data, *where), shape=tuple(part.attrs["shape"]))
         if kind == "array" and hasattr(part, "dtype"):
             return np.asarray(part, dtype=np.float64)
-        raise self.error(f"{name} must be an array, csr_matrix or csc_matrix, found {kind}")
+        what = f"{name} must be an array, csr_matrix or csc_matrix, found {kind}"
+        raise DataError(what, path=path)
+
+    def some() -> Any:
+        if hasattr(part, "dtype"):
+            return np.asarray(part[:PEEKED])
+        last = int(part["indptr"][min(PEEKED, len(part["indptr"]) - 1)])
+        return np.asarray(part["data"][:last])
+
+    return Matrix(read, some)
 
 
 def _values(part: Any, path: str) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -166,26 +166,13 @@ def _changed(
                 f"first column that names the changed gene, found {len(sheet)} rows"
             )
         return genes
-    by_case: dict[str, list[str]] = {}
-    for gene in genes:
-        by_case.setdefault(gene.lower(), []).append(gene)
-    known = dict.fromkeys(genes)
     names = sheet.cells(0)
     marks, others = (_GAINED, _LOST) if changes == UP else (_LOST, _GAINED)
-    turned = ((gene, one) for one, gene in identifiers.pairs)  # columns may be identifiers
-    either = identifiers._replace(pairs=identifiers.pairs.union(turned))
-    gene_of = same_names(names, genes, either).gene_of
-    ids = same_names(names, list(name_of))
-    by_id = ids.gene_of | {one: one for one in ids.as_written}
-    gene_of = {name: name_of[one] for name, one in by_id.items()} | gene_of
-    changed = [
-        name if name in known else gene_of.get(name) or _gene_of(name, known, by_case, marks)
-        for name in names
-    ]
+    changed = _genes_of(names, marks, name_of, identifiers)
     for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
             forms = "A_OE, pBAD-A, A_OE_rep1" if changes == UP else "ΔA, dA, A_KO, A_KO_rep1"
-            is_other = _gene_of(name, known, by_case, others) is not None
+            is_other = _genes_of([name], others, name_of, identifiers) != [None]
             up, out = map(option_name, ("overexpressions", "knockouts"))
             other = f" (a {OUT} is in {out})" if changes == UP else f" (see {up})"
             raise sheet.error(
@@ -212,19 +199,34 @@ def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None])
         warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
 
 
-def _gene_of(
-    name: str,
-    genes: Collection[str],
-    by_case: dict[str, list[str]],
+def _genes_of(
+    names: Sequence[str],
     marks: Sequence[re.Pattern[str]],
-) -> str | None:
-    """Return the gene in the name of a strain; `WILD_TYPE` for that, None if it is unclear."""
-    for names in _undecorated(name, marks):
-        found = {n for n in names if n in genes}
-        found = found or {g for n in names for g in by_case.get(n.lower(), ())}
+    name_of: dict[str, str],
+    identifiers: Identifiers,
+) -> list[str | None]:
+    """Return the gene in the name of each strain; `WILD_TYPE` for that, None if it is unclear.
+
+    Genes may be called by their names, by the heads of their columns and by `identifiers`.
+    """
+    stages = [list(_undecorated(name, marks)) for name in names]
+    forms = sorted({form for own in stages for some in own for form in some})
+    turned = ((gene, one) for one, gene in identifiers.pairs)  # columns may be identifiers
+    either = identifiers._replace(pairs=identifiers.pairs.union(turned))
+    heads = same_names(forms, list(name_of))
+    gene_of = {one: name_of[head] for one, head in heads.gene_of.items()}
+    gene_of |= {head: name_of[head] for head in heads.as_written}
+    genes = same_names(forms, list(name_of.values()), either)
+    gene_of |= genes.gene_of | {gene: gene for gene in genes.as_written}
+    return [_gene_of(own, gene_of) for own in stages]
+
+
+def _gene_of(stages: Sequence[set[str]], gene_of: Mapping[str, str]) -> str | None:
+    for names in stages:
+        found = {gene_of[name] for name in names if name in gene_of}
         if found:
             return found.pop() if len(found) == 1 else None
-        if any(_WILD.fullmatch(n) for n in names):
+        if any(map(_WILD.fullmatch, names)):
             return WILD_TYPE
     return None
 

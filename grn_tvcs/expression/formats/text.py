@@ -92,6 +92,12 @@ def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet"
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
 
+def open_samples(path: str | Path, sheet: str | None) -> Sheet:
+    """Read a sheet of samples; of GEO's series matrix, that in it."""
+    samples = open_sheet(path, sheet, "samples_sheet")
+    return samples.sample_sheet or samples
+
+
 def _refuse_other_files(path: Path) -> None:
     """Refuse an address, files that hold no text, and cells of Cell Ranger, which have no time."""
     if _ADDRESS.match(str(path)):

@@ -96,10 +96,13 @@ def kinds_of(
     header = sheet.heads
     kinds = [name.lower() for name in header]
     for name in options.keep:
-        if sheet.is_turned and sheet.find(name) is None:
-            continue  # the name of a sample
-        place = place_of(sheet, name, "keep")
-        kinds[place] = kind_of_gene(header[place])
+        if sheet.is_turned:  # a gene, or a sample, which is no column
+            same = [j for j, head in enumerate(header) if head.lower() == name.lower()]
+            places = [j for j in same if sheet.columns[j].texts is None]
+        else:
+            places = [place_of(sheet, name, "keep")]
+        for place in places:
+            kinds[place] = kind_of_gene(header[place])
     for name in expanded(options.ignore, header):
         kinds[place_of(sheet, name, "ignore")] = IGNORED
     if options.series_column:

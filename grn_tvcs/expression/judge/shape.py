@@ -30,7 +30,7 @@ _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
 # Accessions of GEO, SRA, ENA, BioSample and TCGA; genes that are numbered; barcodes of cells.
 _ACCESSION = re.compile(r"(GSM|[SED]R[RSX]|SAM[NED]A?)[0-9]+\b.*|TCGA-.*", re.IGNORECASE)
 _NUMBERED_GENE = re.compile(r"g(enes?)?[\W_]?[0-9]+", re.IGNORECASE)
-_BARCODE = re.compile(r"(.*[\W_])?[ACGT]{8,}([\W_].*)?")
+BARCODE = re.compile(r"(.*[\W_])?[ACGT]{8,}([\W_].*)?")
 # Members of a family of genes, such as HOXA1 and CXCL10; samples may be called so too.
 _FAMILY_MEMBER = re.compile(
     r"(?!(?:CTRL|CTL|CON|MOCK|DRUG|TREAT|REP|SAMPLE|DAY)\d)[A-Z]{3,}\d+[A-Z]?"
@@ -151,12 +151,12 @@ def are_samples(names: Sequence[str], index: Sequence[str], *, of_obs: bool = Fa
         return f"the columns are called by numbers ({joined(names[:3])})"
     if all(map(_ACCESSION.fullmatch, names)):
         return f"the columns are accessions of samples ({joined(names[:3])})"
-    if all(map(_BARCODE.fullmatch, names)):
+    if all(map(BARCODE.fullmatch, names)):
         return f"the columns are barcodes of cells ({joined(names[:3])})"
     if all(map(_NUMBERED_GENE.fullmatch, index)) and not any(map(_NUMBERED_GENE.fullmatch, names)):
         return f"it is numbered as genes ({joined(index[:3])})"
     stems, of_index = ({_COUNTER.sub("", name) for name in some} for some in (names, index))
-    if len(of_index) <= len(index) / 2 or all(map(_BARCODE.fullmatch, index)):
+    if len(of_index) <= len(index) / 2 or all(map(BARCODE.fullmatch, index)):
         return None  # the rows are numbered, as samples are
     if of_obs and not all(map(OF_CELLS.fullmatch, stems)):
         return None

@@ -120,8 +120,8 @@ class EdgeList(NamedTuple):
             yield gene_of.get(one, one), gene_of.get(other, other)
 
     def names(self) -> list[str]:
-        """Return all regulators and targets, each once."""
-        return sorted({name for pair in self.pairs() for name in pair})
+        """Return all regulators and targets, each once; an empty cell names none."""
+        return sorted({name for pair in self.pairs() for name in pair} - {""})
 
     def called_as(
         self, genes: Sequence[str], identifiers: Identifiers = NO_IDENTIFIERS
@@ -132,7 +132,7 @@ class EdgeList(NamedTuple):
     def among(
         self,
         genes: Sequence[str],
-        same: SameNames | None = None,
+        same: SameNames,
         is_edge: NDArray[np.bool_] | None = None,
     ) -> EdgesAmong:
         """Find the edges that join two of the genes, which may be written otherwise.
@@ -140,11 +140,10 @@ class EdgeList(NamedTuple):
         Parameters
         ----------
         same
-            The names among the genes; by default they are sought.
+            The names among the genes.
         is_edge
             Which rows are edges at all; by default all.
         """
-        same = self.called_as(genes) if same is None else same
         place = {gene: i for i, gene in enumerate(genes)}
         rows, numbers = array("q"), array("q")
         left_out: dict[str, list[str]] = {SELF_LOOPS: [], UNKNOWN_GENES: [], REPEATS: []}

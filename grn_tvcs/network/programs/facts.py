@@ -7,7 +7,8 @@ from typing import Any
 
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.ranking import edges_of, extra_columns, ranked_selected
+from grn_tvcs.network.pairs import EXTRA
+from grn_tvcs.network.ranking import columns_of, edges_of, ranked_selected
 
 OF_EDGES = {"score": "double", "sign": "string", "rank": "long", "interaction": "string"}  # of all
 
@@ -19,12 +20,13 @@ def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
     selects it itself, evidence, confidence, false discovery, and whether it is undirected.
     """
     some = ranked_selected(network.pairs, network.genes)
-    extra = extra_columns(network.pairs, some)
+    columns = columns_of(network.pairs, network.genes, some)
+    extra = {name: columns[name] for name in EXTRA if name in columns}
     edges = edges_of(network.pairs, network.genes, some)
     for edge, *values in zip(edges, *extra.values(), strict=True):
         own = zip(OF_EDGES, (edge.score, edge.sign, edge.rank, edge.relation), strict=True)
         known = zip(extra, values, strict=True)
-        yield edge, dict(own) | {name: v for name, v in known if v == v and v not in ("", None)}
+        yield edge, dict(own) | {name: v for name, v in known if v == v and v != ""}
 
 
 def node_facts(network: Network) -> Iterator[tuple[str, dict[str, Any]]]:

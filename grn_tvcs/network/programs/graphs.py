@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grn_tvcs.network.edge import CHANCES, SIGN_OF, Edge
+from grn_tvcs.network.edge import CHANCES, SIGN_OF
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
+from grn_tvcs.network.programs.facts import edges_with_facts, node_facts
 from tvcs_core.arguments import array_of, check_choice, check_number, describe_value
+
+if TYPE_CHECKING:
+    from grn_tvcs.network.network import Network
 
 
 def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
@@ -55,13 +58,11 @@ def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
     return weight, score
 
 
-def graph_of(genes: Sequence[str], edges: Sequence[Edge]) -> Any:
-    """Make a `networkx.DiGraph`."""
+def graph_of(network: Network) -> Any:
+    """Make a `networkx.DiGraph` with the attributes of GraphML."""
     import networkx as nx
 
     graph = nx.DiGraph()
-    graph.add_nodes_from(genes)
-    for edge in edges:
-        facts = {"score": edge.score, "sign": edge.sign, "rank": edge.rank}
-        graph.add_edge(edge.regulator, edge.target, **facts, **edge.known)
+    graph.add_nodes_from(node_facts(network))
+    graph.add_edges_from((e.regulator, e.target, facts) for e, facts in edges_with_facts(network))
     return graph

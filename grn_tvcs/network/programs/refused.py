@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grn_tvcs.network.edge import RELATIONS
+from grn_tvcs.network.edge import FILES, RELATIONS
 from grn_tvcs.network.programs.signs import is_word
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted
@@ -31,7 +31,7 @@ def _as_list(third: str) -> str:
 
 def refuse_folder(path: str | Path) -> None:
     """Refuse a folder of results, and name the edges in it."""
-    for name in ("edges.tsv", "edges.tsv.gz"):
+    for name in FILES:
         if (Path(path) / name).is_file():
             raise DataError(f"is a folder of results: give its {name}", path=path)
 
@@ -74,7 +74,9 @@ def _is_sif(table: Table) -> bool:
 def _is_matrix(table: Table) -> bool:
     """Whether names stand above and at the left, and numbers everywhere else."""
     header = table.rows[0]
-    if len(header) < 3 or len(table.rows) < 2 or header[0] or any(map(is_number, header[1:])):
+    if len(header) < 3 or len(table.rows) < 2 or any(map(is_number, header[1:])):
+        return False
+    if header[0] and set(header[1:]).isdisjoint(row[0] for row in table.rows[1:]):
         return False
     return all(
         len(row) == len(header) and not is_number(row[0]) and all(map(is_number, row[1:]))

@@ -9,17 +9,43 @@ imports it by ``import_TF_data(TF_info_matrix=...)``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts
-from grn_tvcs.network.programs.frames import celloracle_frame, decoupler_frame
 from grn_tvcs.network.programs.refused import BASE
 from tvcs_core.files.tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DECOUPLER = ("source", "target", "weight", "sign")
+CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp", "sign")
+
+
+def decoupler_frame(edges: Sequence[Edge]) -> pd.DataFrame:
+    """Return edges as a net of decoupler."""
+    import pandas as pd
+
+    rows = [(e.regulator, e.target, signed(e), e.sign) for e in edges]
+    return pd.DataFrame(rows, columns=list(DECOUPLER))
+
+
+def celloracle_frame(edges: Sequence[Edge]) -> pd.DataFrame:
+    """Return edges as links of CellOracle; p-values are not known, so empty."""
+    import pandas as pd
+
+    rows = [(e.regulator, e.target, signed(e), e.score, None, None, e.sign) for e in edges]
+    frame = pd.DataFrame(rows, columns=list(CELLORACLE))
+    return frame.astype({"p": float, "-logp": float})
+
+
+def signed(edge: Edge) -> float:
+    """The score, below 0 if the edge represses; an unknown sign counts as activation."""
+    return -edge.score if edge.sign == "-" else edge.score
 
 
 def write_decoupler(network: Network, path: Path) -> None:
@@ -28,12 +54,12 @@ def write_decoupler(network: Network, path: Path) -> None:
     The weight is the score, below 0 where the edge represses. decoupler takes an unknown sign for
     activation; a column of our own, which it does not read, marks these.
     """
-    _write(decoupler_frame(network.edges(selected_only=True)), path)
+    network.to_decoupler().to_csv(path, index=False, lineterminator="\n")
 
 
 def write_celloracle(network: Network, path: Path) -> None:
     """Write links of CellOracle with commas: ``coef_mean`` is signed, p-values are empty."""
-    _write(celloracle_frame(network.edges(selected_only=True)), path)
+    network.to_celloracle().to_csv(path, index=False, lineterminator="\n")
 
 
 def write_celloracle_base(network: Network, path: Path) -> None:
@@ -68,8 +94,3 @@ def write_edge_table(network: Network, path: Path) -> None:
         known = (facts.get(name, "") for name in columns)
         rows.append((f"{source} ({e.relation}) {target}", source, target, *known))
     write_table(path, ("shared name", "source", "target", *columns), rows)
-
-
-def _write(frame: pd.DataFrame, path: Path) -> None:
-    rows = frame.astype(object).where(frame.notna(), "").itertuples(index=False)
-    write_table(path, list(frame.columns), (tuple(row) for row in rows), ",")

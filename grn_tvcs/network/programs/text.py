@@ -1,13 +1,18 @@
-"""A network as `print` shows it: five lines."""
+"""A network as `print` shows it, in five lines, and as notebooks do."""
 
 from __future__ import annotations
 
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import RELATIONS
 from tvcs_core.files.display import LISTED, plural, unquoted
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 10  # edges in a notebook
 # "-o": the sign is not known; "--": neither is the direction.
 ARROWS = dict(zip(RELATIONS, ("->", "-|", "-o", "--"), strict=True))
 
@@ -40,3 +45,33 @@ def _without_verdict(network: Any) -> str:
         return "none, there are no edge probabilities"
     n = int((confidence >= LIKELY).sum())
     return f"not recorded; {plural(n, 'edge has', 'edges have')} a confidence of {LIKELY:g} or more"
+
+
+def html_summary(frame: pd.DataFrame, n_genes: int, n_scored: int, verdict: str = "") -> str:
+    """Return HTML with the number of genes and edges, the verdict and the surest edges.
+
+    `frame` has the selected edges, the surest first.
+    """
+    n_selected = len(frame)
+    edges = plural(n_selected, "edge")
+    counts = f"{plural(n_genes, 'gene')}, {edges} selected of {n_scored} with a score"
+    parts = [f"<p><b>Network</b>: {counts}</p>"]
+    if verdict:
+        parts.append(f"<p>{escape(verdict)}</p>")
+    columns = [name for name in frame.columns if name not in ("selected", "own")]
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    rows = [
+        "".join(f"<td>{escape(_html_cell(value))}</td>" for value in row)
+        for row in frame[columns].head(MOST).itertuples(index=False)
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    if n_selected > MOST:
+        parts.append(f"<p>and {n_selected - MOST} more; <code>to_frame()</code> has all</p>")
+    return "".join(parts)
+
+
+def _html_cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}"
+    return str(value)

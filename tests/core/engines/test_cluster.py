@@ -1,5 +1,4 @@
 import importlib.util
-import logging
 import os
 import platform
 import shutil
@@ -12,42 +11,8 @@ import pytest
 from tests.core.engines import toys
 from tests.core.engines.clusters import make_keys
 from tvcs_core.engines import Processes, Serial, Threads, choice, make_engine, results, workers
-from tvcs_core.engines.address import Address, read_address
+from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
-
-
-@pytest.fixture(scope="module")
-def address():
-    """Two workers in this process."""
-    from distributed import LocalCluster  # takes a second, which no other process need wait
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0",
-                      silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
-        yield Address(cluster.scheduler_address)
-
-
-def test_a_cluster_gives_the_same_bytes(address, tmp_path):
-    want = toys.total(toys.job(), Serial())
-    with Cluster(address) as engine:
-        assert toys.total(toys.job(), engine) == want
-        assert toys.total(toys.job(), engine, checkpoint_dir=tmp_path) == want
-        assert toys.total(toys.job(seed=4), engine) != want
-        several = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]
-        assert toys.total(several, engine) == toys.total(several, Serial())
-        assert list(results([toys.job(size=0)], engine)) == []
-    with Threads(2) as engine:  # what a cluster has kept, threads take up
-        result = []
-        assert toys.total(
-            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *n: result.append(n)
-        )
-    assert result == [(8, 8)]
-
-
-def test_what_a_unit_raises_on_a_cluster_ends_the_run(address):
-    with Cluster(address) as engine:
-        with pytest.raises(ValueError, match=r"^cannot do 3$"):
-            toys.total(toys.job(toys.fails, size=50, bad=[3]), engine)
-        assert toys.total(toys.job(), engine)
 
 
 def test_a_run_that_is_given_up_leaves_nothing_on_the_cluster(address):

@@ -13,28 +13,6 @@ from tests.core.engines import toys
 from tvcs_core.engines import Processes, Serial, Threads, one_blas_thread, results
 from tvcs_core.files.errors import RunError
 
-ENGINES = [Serial(), Threads(1), Threads(4), Processes(2)]
-
-
-@pytest.mark.parametrize("engine", ENGINES, ids=["serial", "thread", "threads", "processes"])
-def test_every_engine_gives_the_same_bytes(engine):
-    want = toys.total(toys.job(), Serial())
-    with engine:
-        assert toys.total(toys.job(), engine) == want
-        assert toys.total(toys.job(seed=4), engine) != want
-        assert toys.total(toys.job(size=0, name="none"), engine)
-
-
-@pytest.mark.parametrize("make", [Serial, lambda: Threads(3), lambda: Processes(2)])
-def test_what_a_unit_raises_ends_the_run(make):
-    before = set(threading.enumerate())
-    with make() as engine:
-        with pytest.raises(ValueError, match="cannot do 3") as error:
-            toys.total(toys.job(toys.fails, size=50, bad=[3]), engine)
-        assert str(error.value) == "cannot do 3"
-        assert toys.total(toys.job(), engine)  # and the engine is as good as new
-    assert set(threading.enumerate()) <= before
-
 
 def test_several_jobs_share_one_queue():
     jobs = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]

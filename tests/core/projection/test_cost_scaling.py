@@ -9,10 +9,8 @@ import pytest
 
 from benchmarks.speed import matrices
 from tests.core.projection.test_exact import (
-    CAPS,
     FAMILIES,
     INTEGER,
-    draw_caps,
     large,
     proven,
     scaled,
@@ -24,7 +22,6 @@ from tvcs_core.projection.exact import (
     prices,
     search,
     solve_dense,
-    solve_edges,
 )
 from tvcs_core.projection.exact.candidates import Instance, draw_sizes
 from tvcs_core.projection.exact.shortcuts import solve_small
@@ -154,41 +151,6 @@ def test_no_interrupt_ends_the_process(monkeypatch, rng):
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, previous)
     assert len(seen) > 500
-
-
-def simplex_of_small(values, a, b, total):
-    """What the simplex keeps of all entries as a list: lists have no other way."""
-    (n, m), none = values.shape, np.zeros(values.size, np.int64)
-    row, col = (at.reshape(-1) for at in np.indices((n, m)))
-    found = solve_edges(row, col, none, values.reshape(-1), n, m, a, b, total, squared=True)
-    return found.mask.reshape(n, m)
-
-
-def check_small(rng, family):
-    """Scan, paths and simplex keep the same; return whether the scan did not give up."""
-    n, m = rng.integers(2, 16, 2)
-    values = scaled(FAMILIES[family](rng, n, m))
-    problem = values, *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
-    best = simplex_of_small(*problem)
-    np.testing.assert_array_equal(solve_dense(*problem, squared=True).mask, best)
-    found, keep = scanned(*problem)
-    if found is not None:
-        np.testing.assert_array_equal(keep, best)
-    return found is not None or instance(*problem) is None
-
-
-def test_the_scan_and_the_kernel_for_small_tables_keep_what_the_simplex_keeps():
-    rng = np.random.default_rng(4)
-    done = [check_small(rng, family) for _ in range(25) for family in FAMILIES]
-    assert np.mean(done) > 0.9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_fifty_thousand_tables_are_scanned_to_the_same_support(family):
-    rng = np.random.default_rng(5)
-    for _ in range(50_000 // len(FAMILIES)):
-        check_small(rng, family)
 
 
 @pytest.mark.parametrize("shape", [(20, 600), (600, 20)])

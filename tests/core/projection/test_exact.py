@@ -3,13 +3,11 @@
 import math
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment, linprog
+from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, vstack
 
 from tvcs_core.projection.exact import candidates, search, solve_dense, solve_edges
@@ -102,10 +100,9 @@ def as_edges(values, a, b, total, rng=None, **options):
     if rng is not None:
         order = rng.permutation(row.size)
         row, col = row[order], col[order]
-    n, m = values.shape
     key = np.zeros(row.size, np.int64)
     options = {"squared": True} | options
-    result = solve_edges(row, col, key, values[row, col], n, m, a, b, total, **options)
+    result = solve_edges(row, col, key, values[row, col], a, b, total, **options)
     keep = np.zeros(values.shape, bool)
     keep[row, col] = result.mask
     return keep, result
@@ -121,15 +118,6 @@ def by_highs(gains, a, b, total):
     return -linprog(-gains.ravel(), A_ub=matrix, b_ub=caps, bounds=(0, 1)).fun
 
 
-def by_enumeration(gains, a, b, total):
-    best = 0.0
-    for bits in product((False, True), repeat=gains.size):
-        keep = np.array(bits).reshape(gains.shape)
-        if (keep.sum(1) <= a).all() and (keep.sum(0) <= b).all() and keep.sum() <= total:
-            best = max(best, gains[keep].sum())
-    return best
-
-
 def check_instance(rng, family, largest):
     values, a, b, total = draw(rng, family, largest)
     result = solve_dense(values, a, b, total, squared=True)
@@ -139,29 +127,13 @@ def check_instance(rng, family, largest):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_small_instance_proves_itself_dense_and_as_edges(family):
+@pytest.mark.parametrize(
+    ("largest", "times"), [(12, 40), pytest.param(40, 1000, marks=pytest.mark.slow)]
+)
+def test_every_small_instance_proves_itself_dense_and_as_edges(family, largest, times):
     rng = np.random.default_rng(1)
-    for _ in range(40):
-        check_instance(rng, family, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_thousand_instances_of_each_family_prove_themselves(family):
-    rng = np.random.default_rng(2)
-    for _ in range(1000):
-        check_instance(rng, family, 40)
-
-
-def test_it_keeps_what_the_best_of_all_supports_keeps():
-    rng = np.random.default_rng(3)
-    for _ in range(30):
-        n, m = [(1, 8), (8, 1), (2, 4), (3, 3)][rng.integers(4)]
-        values = scaled(FAMILIES[list(FAMILIES)[rng.integers(len(FAMILIES))]](rng, n, m))
-        a, b, total = draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
-        result = solve_dense(values, a, b, total, squared=True)
-        best = by_enumeration(values * values, a, b, total)
-        assert proven(values, a, b, total, result) == pytest.approx(best, rel=1e-12, abs=0)
+    for _ in range(times):
+        check_instance(rng, family, largest)
 
 
 def test_it_keeps_what_highs_keeps():
@@ -182,28 +154,6 @@ def test_larger_instances_keep_what_highs_keeps(family):
             values, a, b, k = large(family, n, m, caps, total, seed)
             kept = proven(values, a, b, k, solve_dense(values, a, b, k, squared=True))
             assert kept == pytest.approx(by_highs(values * values, a, b, k), rel=1e-7)
-
-
-def test_caps_of_one_keep_what_the_assignment_keeps():
-    rng = np.random.default_rng(5)
-    for n, m in [(1, 1), (7, 7), (5, 30), (30, 5), (60, 60)]:
-        values = scaled(rng.normal(size=(n, m)))
-        a, b = np.ones(n, np.int64), np.ones(m, np.int64)
-        kept = proven(values, a, b, n * m, solve_dense(values, a, b, n * m, squared=True))
-        gains = values * values
-        assert kept == pytest.approx(gains[linear_sum_assignment(gains, maximize=True)].sum())
-
-
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-@pytest.mark.parametrize(("n", "m"), [(60, 60), (40, 90), (120, 50)])
-def test_caps_of_one_are_proven_and_unique_whatever_the_values(family, n, m):
-    values = scaled(FAMILIES[family](np.random.default_rng([n, m]), n, m))
-    a, b = np.ones(n, np.int64), np.ones(m, np.int64)
-    result = solve_dense(values, a, b, n * m, squared=True)
-    proven(values, a, b, n * m, result, integer=family in INTEGER)
-    keep, _ = as_edges(values, a, b, n * m, np.random.default_rng(1))
-    assert np.array_equal(keep, result.mask)
-    assert result.stats["path"] in ("assignment", "small", "nothing")
 
 
 CLOSED = {
@@ -257,9 +207,9 @@ def test_candidates_without_a_group_meet_no_cap_and_many_may_share_a_pair():
     key = np.array([0, 1, 2, 0, 0, 0, 1])
     values = np.array([0.9, 0.8, 0.7, 0.6, 0.1, 0.5, 0.4])
     caps = np.array([2, 1]), np.array([2])
-    result = solve_edges(row, col, key, values, 2, 1, *caps, 7, squared=True)
+    result = solve_edges(row, col, key, values, *caps, 7, squared=True)
     assert result.mask.tolist() == [True, True, False, False, True, True, False]
-    result = solve_edges(row, col, key, values, 2, 1, *caps, 3, squared=True)
+    result = solve_edges(row, col, key, values, *caps, 3, squared=True)
     assert result.mask.tolist() == [True, True, False, False, False, True, False]
 
 
@@ -267,9 +217,9 @@ def test_equal_entries_of_a_pair_are_ordered_by_their_key():
     row = col = np.zeros(6, np.int64)
     values, key = np.ones(6), np.arange(6)
     caps = np.array([3]), np.array([6])
-    first = solve_edges(row, col, key, values, 1, 1, *caps, 6, squared=True)
+    first = solve_edges(row, col, key, values, *caps, 6, squared=True)
     order = np.random.default_rng(7).permutation(6)
-    second = solve_edges(row, col, key[order], values, 1, 1, *caps, 6, squared=True)
+    second = solve_edges(row, col, key[order], values, *caps, 6, squared=True)
     assert set(key[first.mask]) == set(key[order][second.mask])
 
 
@@ -278,20 +228,10 @@ def test_an_empty_problem_has_an_empty_answer():
     for n, m in [(0, 0), (0, 3), (2, 0)]:
         a, b = np.zeros(n, np.int64), np.zeros(m, np.int64)
         assert solve_dense(np.zeros((n, m)), a, b, 0, squared=True).mask.shape == (n, m)
-        result = solve_edges(none, none, none, np.zeros(0), n, m, a, b, 0, squared=True)
+        result = solve_edges(none, none, none, np.zeros(0), a, b, 0, squared=True)
         assert result.mask.size == 0
         assert result.row_duals.size == n
         assert result.col_duals.size == m
-
-
-def test_read_only_values_are_taken_and_left_alone():
-    values = scaled(np.random.default_rng(8).normal(size=(6, 7)))
-    before = values.copy()
-    values.flags.writeable = False
-    result = solve_dense(values, np.full(6, 2), np.full(7, 2), 42, squared=True)
-    proven(values, np.full(6, 2), np.full(7, 2), 42, result)
-    assert np.array_equal(values, before)
-    assert not values.flags.writeable
 
 
 def large(family, n, m, caps, total, seed=0):
@@ -357,23 +297,6 @@ def test_values_of_one_number_per_row_and_column_take_few_pivots(family):
     assert result.stats["pivots in all"] < 300_000
     assert result.stats["core"] < n * n // 10
     proven(values, a, b, total, result)
-
-
-def test_a_huge_entry_that_may_not_be_kept_does_not_drown_the_others():
-    values = np.full((3, 3), 1e-200)
-    values[0] = [1.0, 2e-200, 3e-200]
-    result = solve_dense(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, squared=False)
-    assert result.mask.sum() == 4
-    assert not result.mask[0].any()
-    proven(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, result, squared=False)
-
-
-def test_threads_do_not_disturb_each_other():
-    problems = [large("gauss", 90, 100, "varied", 0.8, seed) for seed in range(8)]
-    alone = [solve_dense(*p, squared=True).mask for p in problems]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda p: solve_dense(*p, squared=True).mask, problems))
-    assert all(np.array_equal(x, y) for x, y in zip(alone, together, strict=True))
 
 
 def test_what_the_machine_has_no_memory_for_is_refused(monkeypatch):
@@ -489,7 +412,7 @@ def test_a_great_many_candidates_may_be_in_few_groups(n, m):
     row, col = rng.integers(-1, n, size), rng.integers(-1, m, size)
     row[:65_000], col[:65_000] = n - 1, m - 1
     a, b = np.full(n, 20_000), np.full(m, 15_000)
-    result = solve_edges(row, col, np.arange(size), values, n, m, a, b, 18_000, squared=True)
+    result = solve_edges(row, col, np.arange(size), values, a, b, 18_000, squared=True)
     gains, keep = values * values, result.mask
     assert (np.bincount(row[keep] + 1, minlength=n + 1)[1:] <= a).all()
     assert (np.bincount(col[keep] + 1, minlength=m + 1)[1:] <= b).all()

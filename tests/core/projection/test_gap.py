@@ -100,9 +100,11 @@ def test_a_bound_is_what_is_kept_and_the_gap():
     assert replace(loose, objective=0.0).relative_gap == math.inf
 
 
-@pytest.mark.parametrize("kind", ["matrix", "halves", "one-sided", "sparse", "groups"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "ones", "mask", "matrix", "halves", "one-sided", "sparse", "groups"]
+)
 @pytest.mark.parametrize("seed", range(8))
-def test_whole_numbers_with_bounds_are_proved_without_a_gap(kind, seed):
+def test_whole_numbers_are_proved_without_a_gap(kind, seed):
     rng = np.random.default_rng([seed, len(kind)])
     shape = tuple(rng.integers(2, 14, 2))
     large = (3, 9, 50, 1000)[seed % 4]
@@ -113,14 +115,19 @@ def test_whole_numbers_with_bounds_are_proved_without_a_gap(kind, seed):
         caps["bounds"] = lower / 2, upper / 2
     elif kind == "one-sided":
         caps["bounds"] = -np.inf, upper.astype(float)
-    else:
+    elif kind == "mask":
+        caps["allowed"] = rng.random(shape) < 0.8
+    elif kind not in ("plain", "ones"):
         caps["bounds"] = lower, upper
     if kind == "groups":
         labels = rng.integers(-1, 4, (2, *shape))
         constraint = TVCS.groups(*labels, row_caps=2, col_caps=3, **caps)
     else:
         rows, cols = rng.integers(0, 4, shape[0]), rng.integers(0, 4, shape[1])
+        if kind == "ones":
+            rows, cols, caps = 1, 1, {}
         constraint = TVCS.matrix(shape, row_caps=rows, col_caps=cols, **caps)
+    values = values * 2.0 ** (-300 if kind == "plain" else 0)
     values = sparse.coo_array(values) if kind == "sparse" else values
     assert project(values, constraint).gap == 0.0
 

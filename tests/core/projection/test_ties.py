@@ -5,13 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.core.projection.test_cost_scaling import (
-    instance,
-    scanned,
-    simplex_of_small,
-    swept,
-)
-from tests.core.projection.test_exact import CAPS, draw_caps, scaled
+from tests.core.projection.test_cost_scaling import instance, scanned, swept
+from tests.core.projection.test_exact import CAPS, as_edges, draw_caps, scaled
 from tvcs_core import TVCS
 from tvcs_core.projection.exact import search, solve_dense
 from tvcs_core.projection.exact.shortcuts import solve_small
@@ -49,13 +44,13 @@ def table(kind, rng, n, m):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_scan_keeps_of_ties_what_the_simplex_keeps(kind, seed):
+def test_the_scan_keeps_of_ties_what_a_list_keeps(kind, seed):
     rng = np.random.default_rng(seed)
     for n, m in ((30, 40), (55, 20), (3, 60)):
         problem = table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
         found, keep = scanned(*problem)
         if found is not None:
-            np.testing.assert_array_equal(keep, simplex_of_small(*problem))
+            np.testing.assert_array_equal(keep, as_edges(*problem)[0])
 
 
 def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():

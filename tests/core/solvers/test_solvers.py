@@ -328,6 +328,9 @@ def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
         ("htp", {"step": "best"}, "found 'best'"),
         ("iht", {"momentum": 1}, "momentum must be from 0 to below 1, found 1"),
         ("stoiht", {"step": -1}, "step must be a number > 0 or None, found -1"),
+        ("iht", {"step": [1.0]}, "step must be a number > 0, None or 'adaptive', found list"),
+        ("iht", {"momentum": "a"}, "momentum must be a number, found 'a'"),
+        ("stoiht", {"batch": 2.5}, "batch must be an integer, found 2.5"),
         ("stoiht", {"batch": 0}, "batch must be from 1 to the number of terms 120, found 0"),
         ("stogradmp", {"batch": 121}, "found 121"),
         ("stogradmp", {"schedule": "often"}, "schedule must be one of uniform, shuffled"),
@@ -339,7 +342,7 @@ def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
 )
 def test_arguments_out_of_range_are_refused(method, options, message):
     problem, _ = planted(LeastSquares, "matrix")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         solve(problem, method, rng=0, **options)
 
 

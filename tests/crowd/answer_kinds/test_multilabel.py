@@ -209,6 +209,7 @@ def test_without_gold_nothing_is_claimed(tables):
         ("t2,bob,", [], "a.csv:3, column 'label'"),
         ("t1,ann,b", [], "a.csv:3"),
         ("t2,bob,b", ["--separator", ""], "--separator must be a visible text"),
+        ("t2,bob,b", ["--none", ""], "--none must be a word, as an empty cell is"),
         ("t2,bob,b", ["--labels", "a,a"], "--labels must be different names"),
         ("t2,bob,b", ["--labels", "a,none"], "--labels must be different names"),
     ],

@@ -68,8 +68,7 @@ def slow_information(x, data, variance):
 def test_the_fit_is_the_maximum_and_the_covariance_the_inverse_information():
     data, _ = pair_crowd("honest", 4, 3, 40, np.random.default_rng(1))
     fit = fit_davidson(data)
-    layout = davidson.Layout(4, 3, True)
-    model = davidson._Model(data, layout)
+    model = davidson._Model(data, one_worker=False)
     x = model.mean.copy()
     for _ in range(davidson.ROUNDS):
         variance = 1 / model.precision[0]

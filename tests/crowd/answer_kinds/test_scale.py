@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.answer_kinds.crowds import gold_of, scale_crowd
 from crowd_tvcs.answer_kinds import ordinal
-from crowd_tvcs.answer_kinds.arrays import sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     Calibration,
     Evidence,
@@ -23,6 +22,7 @@ from crowd_tvcs.answer_kinds.scale_order import judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import answer_weights
 from crowd_tvcs.answer_kinds.worker_types import lapse_shares, worker_types
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.arrays import sum_by
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 
@@ -69,7 +69,7 @@ def test_messages_are_exact_on_a_tree():
     edges = Edges(*(np.array(column) for column in zip(*answers, strict=True)))
     rng = np.random.default_rng(1)
     log_prior = np.log(rng.dirichlet(np.ones(types.scores.size), 3))
-    found = propagate(edges, types, types.prior, log_prior, 2, sweeps=40)
+    _, found = propagate(edges, types, types.prior, log_prior, 2, sweeps=40)
     seen, n = types.likelihood, types.prior.size
     joint = types.prior[:, None] * types.prior[None, :]  # of the two workers' types
     for task in range(3):
@@ -78,8 +78,8 @@ def test_messages_are_exact_on_a_tree():
             likelihood *= seen[:, None, :, k] if worker == 0 else seen[None, :, :, k]
         joint = joint * (likelihood @ np.exp(log_prior[task]))
     joint /= joint.sum()
-    assert found.types[0] == pytest.approx(joint.sum(axis=1), abs=1e-5)
-    assert found.types[1] == pytest.approx(joint.sum(axis=0), abs=1e-5)
+    assert found[0] == pytest.approx(joint.sum(axis=1), abs=1e-5)
+    assert found[1] == pytest.approx(joint.sum(axis=0), abs=1e-5)
 
 
 def slow_matrix_round(edges, posterior, weight, expected, strength):

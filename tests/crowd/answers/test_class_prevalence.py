@@ -260,7 +260,7 @@ def test_the_file_of_shares_is_a_prior_of_plans():
     [
         ("label,gold\nno,1\nyes,2\n", "must have one column 'share'"),
         ("label,share\nno,.5\nno,.5\n", "'no' is there already, in line 2"),
-        ("label,share\nno,-.5\nyes,1.5\n", "must be a share in [0, 1], found -.5"),
+        ("label,share\nno,-.5\nyes,1.5\n", "a share must be in [0, 1], found -.5"),
         ("label,share\nno,.5\nyes,.6\n", "must add up to 1, they add up to 1.1"),
         ("label,share\nno,.5\nmaybe,.5\n", "must name every class once: no, yes; found 's.csv'"),
     ],

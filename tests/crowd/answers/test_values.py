@@ -145,14 +145,8 @@ def test_gold_is_judged_likewise(tmp_path):
 
 
 def test_gold_with_two_right_answers_says_what_to_do_and_that_works(tmp_path):
-    rows = [
-        ("t1", "cat"),
-        ("t1", "dog"),
-        ("t2", "dog"),
-        ("t3", "cat"),
-        ("t3", "dog"),
-        ("t4", "cat"),
-    ]
+    cells = "t1,cat t1,dog t2,dog t3,cat t3,dog t4,cat"
+    rows = [tuple(row.split(",")) for row in cells.split()]
     path = write(tmp_path / "g.csv", rows, ("task", "label"))
     with pytest.raises(DataError) as caught:
         read_gold(path)

@@ -10,12 +10,11 @@ from crowd_tvcs.campaign.entries import AnswerRecord, check_different
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import check_range, classes_of, count_of, prior_of_classes
 from crowd_tvcs.campaign.store.schema import UNLIMITED
+from tests.makers.campaigns import rows_of
 
 
 def rows(campaign, table, names):
-    with campaign.store.read() as (connection, _):
-        found = connection.exec_driver_sql(f"SELECT {names} FROM {table} ORDER BY id")
-        return [tuple(row) for row in found]
+    return rows_of(campaign, f"SELECT {names} FROM {table} ORDER BY id")
 
 
 def settings_of(campaign):
@@ -117,6 +116,11 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
     ("options", "message"),
     [
         ({"workers": []}, "a campaign needs workers and tasks"),
+        ({"workers": ["ann", "ann"]}, "every worker must be there once, found 'ann' twice"),
+        ({"tasks": ["t1", "t1"]}, "every task must be there once, found 't1' twice"),
+        ({"tasks": [Task("t1", min_workers=4)], "budget": 3}, "ask for 4 labels, the budget has 3"),
+        ({"gold": {"g": "x"}}, "gold label of 'g' must be one of .* found 'x'"),
+        ({"money": 5}, "money needs the cost of a label of every worker, found none for 'ann'"),
         ({"gold_answers": [("g1", "ann", "1")]}, "gold answers need the gold labels"),
         ({"qualities": None}, "needs qualities, or gold labels that show who is good"),
         ({"workers": [""]}, "name of a worker must not be empty"),

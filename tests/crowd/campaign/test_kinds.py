@@ -108,7 +108,7 @@ def test_a_campaign_of_kinds_says_what_the_one_of_its_table_says(tmp_path, monke
 
 
 @pytest.mark.slow
-def test_the_functions_of_postgresql_read_kinds_as_the_statements_do(tmp_path, database):
+def test_postgresql_reads_kinds_as_sqlite_reads_pairs(tmp_path, database):
     factors, prior = crowd(seed=3)
     with (
         of_pairs(tmp_path / "a.db", factors, prior, target=0.9) as a,

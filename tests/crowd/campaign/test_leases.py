@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Quality
-from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
-from crowd_tvcs.belief.independent import independent_posterior_of_task
-from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign import RejectedError, Task, Worker
-from crowd_tvcs.routing.routing import routing_scores
-from crowd_tvcs.skills.posterior import posterior as vote_posterior
 from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
@@ -28,38 +24,6 @@ def rows(campaign):
     state = campaign.state()
     taken = np.argwhere(state.slots > 0).tolist()
     return sorted((state.quality.workers[i], state.quality.tasks[j]) for i, j in taken)
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_the_belief_of_a_task_is_that_of_the_vote(k, rng):
-    for _ in range(20):
-        n = int(rng.integers(0, 6))
-        accuracy = rng.random(n).round(3)
-        labels = rng.integers(0, k, n)
-        prior = rng.dirichlet(np.ones(k))
-        given = [("t", f"w{i}", str(label)) for i, label in enumerate(labels)]
-        answers = Answers.of(
-            given, tasks=["t"], workers=[f"w{i}" for i in range(n)] or ["w"], classes=[*"01234"][:k]
-        )
-        expected = vote_posterior(answers, accuracy if n else np.array([0.5]), prior)[0]
-        given = zip(labels.tolist(), accuracy.tolist(), strict=True)
-        found = independent_posterior_of_task(prior.tolist(), given)
-        assert found == pytest.approx(expected.tolist(), abs=1e-9)
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_an_answer_is_expected_to_multiply_the_uncertainty_by_the_affinity(k, rng):
-    for _ in range(20):
-        prior = rng.dirichlet(np.ones(k)).tolist()
-        q = float(rng.uniform(0.05, 0.95))
-        after = 0.0
-        for label in range(k):
-            weights = [p * (q if y == label else (1 - q) / (k - 1)) for y, p in enumerate(prior)]
-            chances = [w / sum(weights) for w in weights]
-            after += sum(weights) * uncertainty_of_task(chances)
-        assert after == pytest.approx(uncertainty_of_task(prior) * affinity(q, k))
-        score = routing_scores(np.array([prior]), np.array([q]))[0, 0]
-        assert uncertainty_of_task(prior) - after == pytest.approx(score, abs=1e-12)
 
 
 def test_next_is_the_largest_score_by_hand(make):

@@ -8,12 +8,15 @@ import pytest
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import RejectedError, Task, Worker, rounds
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.entries import Round
 from crowd_tvcs.campaign.offers import _is_for_gold
-from crowd_tvcs.campaign.planning.proposal import Proposal, RoundRequest, worth_their_price
+from crowd_tvcs.campaign.planning.proposal import RoundRequest, worth_their_price
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.methods import METHODS, assign
+from tests.makers.campaigns import rows_of
+from tests.makers.commands import crowd_tvcs
 
 WORKERS = [
     Worker("ann", max_tasks=3, cost=0.5, team="x"), Worker("bob", cost=0.25, team="x"),
@@ -152,36 +155,18 @@ def test_without_limits_a_round_has_none(begin):
 def test_gold_among_the_tasks_is_paid_for_and_counts_for_its_workers(begin):
     campaign = begin(
         workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
-        gold={"g1": "1"}, prior=0.5, money=2.0, model="independent",
-    )  # fmt: skip
-    mix_in(campaign.store, {}, ())
-    campaign.gold_share = 1.0
-    assert campaign.next("ann").task == "g1"
-    plan = plan_of(campaign.state(), None)
-    assert plan.max_tasks_per_worker.tolist() == [1]
-    assert plan.money == pytest.approx(1.5)
-
-
-def test_gold_whose_lease_is_over_counts_for_nothing(begin):
-    campaign = begin(
-        workers=[Worker("ann", max_tasks=2, cost=0.5)], tasks=["t1", "t2"], qualities={"ann": 0.9},
         gold={"g1": "1"}, prior=0.5, money=2.0, model="independent", lease_seconds=60,
     )  # fmt: skip
     mix_in(campaign.store, {}, ())
     campaign.gold_share = 1.0
     assert campaign.next("ann", now=0.0).task == "g1"
     campaign.pause()
-    assert campaign.next("ann", now=100.0).task is None
-    plan = plan_of(campaign.state(), None)
-    assert plan.max_tasks_per_worker.tolist() == [2]
-    assert plan.money == pytest.approx(2.0)
-
-
-def test_a_pair_that_is_not_listed_is_in_no_round(begin):
-    quality = Quality([[0.9, 0.6]], ["ann"], ["t1", "t2"], [[True, False]])
-    campaign = begin(workers=["ann"], tasks=["t1", "t2"], qualities=quality, model="independent")
-    assert plan_of(campaign.state(), None).quality.allowed.tolist() == [[True, False]]
-    assert campaign.plan().pairs == [("ann", "t1")]
+    # Also of gold whose lease is over: then it counts for nothing.
+    for now, tasks, money in ((1.0, 1, 1.5), (100.0, 2, 2.0)):
+        campaign.next("ann", now=now)
+        plan = plan_of(campaign.state(), None)
+        assert plan.max_tasks_per_worker.tolist() == [tasks]
+        assert plan.money == pytest.approx(money)
 
 
 def test_a_round_takes_a_quick_method_only_where_it_is_asked_to(begin):
@@ -201,17 +186,16 @@ def test_a_plan_starts_from_what_is_known(begin):
     assert not plan_of(begin().state(), None).common_error
 
 
-def proposal(chosen):
-    return Proposal(np.argwhere(chosen), "fast", "why", 0.75, 0.875, 0, 0.0)
+def planned(*pairs):
+    return Round(0, list(pairs), "fast", "why", 0.75, 0.875, 0)
 
 
 def test_what_is_issued_is_written_down(campaign):
     state = campaign.state()
-    chosen = np.zeros((3, 3), dtype=bool)
-    chosen[0, 2] = chosen[2, 0] = chosen[2, 1] = True
+    pairs = [("ann", "t3"), ("cy", "t1"), ("cy", "t2")]
     with campaign.store.write() as (connection, settings, _):
-        assert rounds.issue(connection, state, settings, proposal(chosen)) == 1
-    assert campaign.pending_pairs() == [("ann", "t3", 1), ("cy", "t1", 1), ("cy", "t2", 1)]
+        assert rounds.issue(connection, state, settings, planned(*pairs)).number == 1
+    assert campaign.pending_pairs() == [(*pair, 1) for pair in pairs]
     with pytest.raises(ValueError, match="there are rounds 1 to 1, found 2"):
         campaign.pending_pairs(2)
     after = campaign.state()
@@ -228,14 +212,21 @@ def test_what_is_issued_is_written_down(campaign):
     assert (freed.settings.slots, freed.settings.missing) == (2, 1)
     assert freed.settings.committed == 750_000
     with campaign.store.write() as (connection, settings, _):
-        chosen[0, 2] = False
-        assert rounds.issue(connection, freed, settings, proposal(chosen)) == 2
-    assert campaign.pending_pairs() == [("cy", "t1", 2), ("cy", "t2", 2)]
+        assert rounds.issue(connection, freed, settings, planned(*pairs[1:])).number == 2
+    assert campaign.pending_pairs() == [(*pair, 2) for pair in pairs[1:]]
     assert campaign.pending_pairs(2) == campaign.pending_pairs()
-    with campaign.store.write() as (connection, settings, _):
-        nothing = proposal(np.zeros((3, 3), dtype=bool))
-        assert rounds.issue(connection, campaign.state(), settings, nothing) == 3
-    assert campaign.state().rounds[2].pairs == 0
+
+
+def test_a_plan_of_nothing_issues_no_round(begin):
+    campaign = begin(budget=0)
+    before = campaign.state().settings
+    found = campaign.plan()
+    assert (found.number, found.pairs) == (0, [])
+    assert campaign.state().settings == before
+    done = crowd_tvcs("campaign", "replan", campaign.store.place)
+    assert (done.exit_code, done.stdout) == (0, "worker,task\n")
+    assert done.stderr.startswith("no label is worth asking now (")
+    assert campaign.state().rounds == []
 
 
 def worth(begin, min_gain, **options):
@@ -292,13 +283,12 @@ def test_omissions_are_counted_and_reported(begin):
     for wrong in ({"labels": -1}, {"min_gain": 1.01}, {"min_gain": -0.01}):
         with pytest.raises(ValueError, match=r"must be (an integer|from 0 to 1)"):
             campaign.plan(**wrong)
-    with campaign.store.read() as (connection, _):
-        noted = connection.exec_driver_sql("SELECT who, what, task, detail FROM audit").fetchall()
-    assert [tuple(row) for row in noted] == [("operator", "plan", None, "round 1: 2 labels")]
+    query = "SELECT who, what, task, detail FROM audit"
+    noted = [("operator", "plan", None, "round 1: 2 labels")]
+    assert rows_of(campaign, query) == noted
     campaign.release(1)
-    with campaign.store.read() as (connection, _):
-        noted = connection.exec_driver_sql("SELECT what, detail FROM audit").fetchall()
-    assert tuple(noted[1]) == ("release", "round 1: 2 labels")
+    noted.append(("operator", "release", None, "round 1: 2 labels"))
+    assert rows_of(campaign, query) == noted
     for number in (0, 2):
         with pytest.raises(ValueError, match=f"there are rounds 1 to 1, found {number}$"):
             campaign.release(number)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
+from crowd_tvcs.campaign import Campaign, StoreError
 from tests.proofs.counts import note
 
 CLEAN = {"lost": 0, "double": 0, "over a cap": 0, "wrong counters": 0, "wrong posteriors": 0}
@@ -106,64 +106,6 @@ PLENTY = {"workers": 900, "tasks": 20_000, "lease": 3.0}
 @pytest.mark.slow
 def test_sixteen_processes_and_kills_lose_nothing(tmp_path):
     together(tmp_path / "c.db", tmp_path, processes=16, seconds=30.0, kills=20, **PLENTY)
-
-
-def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
-    result = []
-    for place in (str(tmp_path / "c.db"), database):
-        qualities = {f"w{i}": 0.6 + 0.05 * i for i in range(6)}
-        with Campaign.create(
-            place,
-            workers=[
-                Worker(name, cost=0.1, team="x" if name < "w2" else None) for name in qualities
-            ],
-            tasks=[Task(f"t{j}", min_workers=1, prior=0.3 + 0.05 * j) for j in range(8)],
-            qualities=qualities,
-            budget=30,
-            max_workers_per_task=4,
-            lease_seconds=60,
-        ) as campaign:
-            seen = [campaign.plan(labels=6).pairs]
-            campaign.add_answers([(t, w, "1") for w, t in seen[0][:4]])
-            for step in range(12):
-                offer = campaign.next(f"w{step % 6}", now=30.0 * step)
-                seen.append((offer.task, offer.reason))
-                if offer.task and step % 4:
-                    receipt = campaign.submit(
-                        f"w{step % 6}", offer.task, str(step % 2), now=30.0 * step + 7.0
-                    )
-                    seen.append((receipt.reason, round(receipt.confidence, 9)))
-            seen += [campaign.release(1), campaign.plan(labels=3).pairs]
-            seen += turns(campaign)
-            seen += [campaign.state().answers.rows(), campaign.review_tasks(close=True)]
-            result.append(seen)
-        with Campaign(place) as campaign:
-            assert campaign.state().settings.budget == 30
-    assert result[0] == result[1]
-
-
-def turns(campaign):
-    """Skip, take back, hold up; all that the campaign says of it, and its audit."""
-    offer = campaign.next("w2", now=1000.0)
-    campaign.skip("w2", offer.task, "blurred", now=1001.0)
-    second = campaign.next("w2", now=1002.0)
-    result = [offer, second, campaign.submit_and_next("w2", second.task, "1", now=1007.0)]
-    result += [campaign.undo("w2", now=1008.0)]
-    result += [campaign.submit("w2", second.task, "0", now=1009.5)]
-    campaign.pause(now=1010.0)
-    result += [campaign.next("w4", now=1011.0)]
-    campaign.pause(False, now=1012.0)
-    campaign.block("w4", now=1013.0)
-    result += [campaign.next("w4", now=1014.0)]
-    with campaign.store.read() as (connection, _):
-        result += connection.exec_driver_sql(  # rounds are noted by the clock
-            "SELECT who, what, task, detail, address, CASE WHEN at < 2000 THEN at END "
-            "FROM audit ORDER BY id"
-        ).all()
-        result += connection.exec_driver_sql(
-            "SELECT answered_at, seconds FROM pair WHERE seconds > 0 ORDER BY place"
-        ).all()
-    return result
 
 
 @pytest.mark.parametrize("is_made", [True, False])

@@ -127,13 +127,6 @@ def test_one_worker_waits_for_the_fit_not_all_who_come_meanwhile(tmp_path, rng, 
         hold_to_the_history(campaign)
 
 
-def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_path, rng):
-    with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
-        one_by_one(campaign, ["w5", "w4"], 19)
-        campaign.submit_and_next("w3", campaign.next("w3").task, "a")
-        hold_to_the_history(campaign)
-
-
 def test_a_model_of_gold_is_due_with_the_20th():
     text = json.dumps(Dependence(source="gold").as_json())
     assert [stored_model.is_due(text, n) for n in (0, 19, 20)] == [False, False, True]
@@ -267,12 +260,11 @@ def test_who_comes_later_settles_what_one_who_was_killed_left(left, meanwhile):
     hold_to_the_history(left)
 
 
-def test_the_labels_of_the_shell_are_those_of_the_model_that_is_there(left):
+def test_the_table_of_labels_is_that_of_the_model_that_is_there(left):
     """Also where tasks are not settled by it yet, as `status` shows them."""
-    shown = tables.labels(left.store, anew=True).rows
+    shown = tables.labels(left.store).rows
     found = left.review_tasks()
     assert [row[2] for row in shown] == [one.confidence or "" for one in found]
-    assert shown != tables.labels(left.store).rows
 
 
 def test_a_desk_settles_what_one_who_was_killed_left(left, meanwhile):

@@ -162,15 +162,6 @@ def test_a_least_gain_leaves_the_doubtful_tasks_only(campaign, crowd):
     assert ((then - now)[new > 0] >= 0.02 * new[new > 0]).all()
 
 
-def test_minimums_are_met_by_the_plan(begin):
-    names = {"ann": 0.9, "bob": 0.6, "cy": 0.6}
-    campaign = begin(
-        workers=names, tasks=[Task("t1", min_workers=3), Task("t2")], qualities=names, budget=4
-    )
-    found = campaign.plan(method="best")
-    assert sorted(w for w, t in found.pairs if t == "t1") == ["ann", "bob", "cy"]
-
-
 def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, monkeypatch):
     first = campaign.plan(labels=20)
     answers = recorded(crowd, first.pairs)

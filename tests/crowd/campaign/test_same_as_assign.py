@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Worker, task_statuses
+from crowd_tvcs.campaign import Campaign, Worker
 from tests.makers.commands import crowd_tvcs
 
 NAMES = [f"w{i}" for i in range(12)]
@@ -142,34 +142,6 @@ def test_rounds_count_mates_and_money_of_what_is_out_and_of_what_is_answered(beg
         spent = cost
         given = [(t, w, "a") for w, t, _ in campaign.pending_pairs()]
         campaign.add_answers(given[::2])
-
-
-def test_money_is_kept_to_the_millionth(tmp_path):
-    """`Plan` allows for rounding of sums, the tables of a store allow for nothing."""
-    names = {f"w{i}": 0.7 for i in range(4)}
-    workers = [Worker(n, cost=999.999999 if i else 1000.000001) for i, n in enumerate(names)]
-    with Campaign.create(
-        tmp_path / "c.db", workers=workers, tasks=["t1"], qualities=names, money=2999.999998
-    ) as campaign:
-        assert len(campaign.plan().pairs) == 3
-        assert campaign.state().settings.committed == 2_999_999_997
-    with Campaign.create(
-        tmp_path / "d.db",
-        workers=[Worker(n, cost=2000.000001) for n in list(names)[:3]],
-        tasks=["t1"],
-        qualities=names,
-        money=6000.000002,
-    ) as campaign:
-        assert len(campaign.plan().pairs) < 3
-        assert campaign.state().settings.committed <= 6_000_000_002
-
-
-def test_stop_looks_for_nobody_whose_mate_has_the_task(begin):
-    workers = [Worker("ann", team="x"), Worker("bob", team="x")]
-    campaign = begin(workers=workers, tasks=["t1"], qualities={"ann": 0.7, "bob": 0.9})
-    campaign.submit("ann", campaign.next("ann").task, "1")
-    assert [one.verdict for one in task_statuses(campaign.state())] == ["nobody left"]
-    assert campaign.plan().pairs == []
 
 
 def test_a_proof_of_a_plan_is_not_claimed_for_a_part_of_it(begin):

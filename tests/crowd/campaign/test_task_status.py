@@ -226,24 +226,6 @@ def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
     assert [task_statuses(now, value=value) for value in (None, 0.5)] == expected
 
 
-def test_the_state_knows_mates_and_who_is_out_of_reach(begin):
-    workers = [Worker("ann", team="x"), Worker("bob", team="x"), Worker("cy")]
-    campaign = begin(workers=workers)
-    task = campaign.next("ann").task
-    j = int(task[1]) - 1
-    state = campaign.state()
-    expected = np.zeros((3, 3), dtype=bool)
-    expected[1, j] = True
-    assert state.team_mates.tolist() == expected.tolist()
-    assert not state.out_of_reach.any()
-    campaign.skip("ann", task)
-    campaign.block("cy")
-    state = campaign.state()
-    assert not state.team_mates.any()
-    expected = np.array([[k == j for k in range(3)], [False] * 3, [True] * 3])
-    assert state.out_of_reach.tolist() == expected.tolist()
-
-
 def test_offers_are_by_fewest_slots_then_by_lot():
     settings = Settings(**dict.fromkeys(Settings._fields, 0) | {"seed": 7})
     order = np.array([[fewest_first(settings, k, slots) for k in range(400)] for slots in range(4)])

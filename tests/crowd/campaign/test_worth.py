@@ -105,13 +105,6 @@ def test_a_minimum_is_met_whatever_it_adds(begin):
     assert campaign.next("bob").task is None
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def place(request, tmp_path):
-    """An empty place for a store."""
-    is_file = request.param == "SQLite"
-    return tmp_path / "c.db" if is_file else request.getfixturevalue("database")
-
-
 ABLE = {
     "bob is blocked": {},
     "bob is at their cap": {"bob": {"max_tasks": 0}},

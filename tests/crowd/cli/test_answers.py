@@ -199,7 +199,7 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     )  # fmt: skip
     assert little.exit_code == 0, little.stderr
     assert "not semi-supervised: there is too little gold" in little.stderr
-    refused = crowd_tvcs(*words, "--out", out, "--suggest-gold", "0")
+    refused = crowd_tvcs(*words, "--out", tmp_path / "no", "--suggest-gold", "0")
     assert refused.exit_code == 2
     assert "--suggest-gold must be >= 1, found 0" in refused.stderr
 

@@ -109,12 +109,13 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     (tmp_path / "more.csv").write_text("task,kind\nu1,k0\nu2,k9\n")
     (tmp_path / "bare.csv").write_text("task\nu1\n")
     (tmp_path / "new.csv").write_text("worker,kind,quality\nw0,k9,.8\n")
+    (tmp_path / "other.csv").write_text("worker,kind,quality\nw0,k0,.111\n")
     (tmp_path / "names.csv").write_text("worker\nw9\n")
     for words, message in (
         (("--tasks", "more.csv"), "the kind of task 'u2' must be one that the table of kinds has"),
         (("--tasks", "bare.csv"), "the kind of task 'u1' must be one that the table of kinds has"),
         (("--quality", "quality.csv"), "are of kinds of tasks; give it kinds"),
-        (("--kinds", "kinds.csv"), "of worker 'w0' on kind 'k0', which the campaign has already"),
+        (("--kinds", "other.csv"), "other.csv: the quality of 'w0' on 'k0' must be "),
     ):
         done = run("add", "c.db", *words)
         assert done.exit_code == 2
@@ -123,6 +124,8 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     done = run("add", "c.db", "--kinds", "new.csv", "--tasks", "more.csv", "--workers", "names.csv")
     assert done.exit_code == 0, done.stderr
     assert "1 worker, 2 tasks, kinds added" in done.stderr
+    for name in ("kinds.csv", "new.csv"):  # as tables that have grown hold what was there before
+        assert run("add", "c.db", "--kinds", name).stderr == "nothing added\n"
     each = json.loads(run("status", "c.db", "--json").stdout)["task"]
     assert {"u1", "u2"} <= {one["task"] for one in each}
     assert all(one["label"] is one["confidence"] is None for one in each)  # nobody answered yet

@@ -146,11 +146,9 @@ BAD_TABLES = {
     "worker,t1,t2\nann,0.5,\n": "quality.csv:2, column 't2': must be a number in [0, 1], found an",
     "worker,t1\nann,0.5\n\nbob,1.2\n": "quality.csv:4, column 't1': a quality must be in [0, 1]",
     "worker,t1\nann,-0.1\n": "quality.csv:2, column 't1': a quality must be in [0, 1], found -0.1",
-    "worker,t1\nann,0.5\nbob,1\nann,0.5\n": "every worker must occur once; repeated: 'ann' "
-    "(line 2, line 4)",
-    "worker,t1,t1\nann,0.5,0.5\n": "every task must occur once; repeated: 't1' (column 2, col",
-    "worker,task,quality\na,t,0.5\nb,t,0.5\na,t,0.6\n": "every pair must occur once; repeated: "
-    "'a, t' (line 2, line 4)",
+    "worker,t1\nann,0.5\nbob,1\nann,0.5\n": "csv:4, column 'worker': 'ann' is there already, in",
+    "worker,t1,t1\nann,0.5,0.5\n": "quality.csv:1, column 3: 't1' is there already, in column 2",
+    "worker,task,quality\na,t,0.5\nb,t,0.5\na,t,0.6\n": "csv:4: the quality of 'a' on 't' is",
     "worker,task,quality\na,t,2\n": "quality.csv:2, column 'quality': a quality must be in [0, 1]",
     "worker,task,quality\n,t,0.5\n": "quality.csv:2, column 'worker': must be a name, found an",
     "worker,t1,\nann,0.5,0.5\n": "quality.csv:1, column 3: every task needs a name",

@@ -20,3 +20,12 @@ def test_money_in_another_currency_than_the_costs_is_refused(money, tmp_path, mo
         assert done.exit_code == 2
         assert done.stderr.splitlines()[-1].startswith("error: w.csv:3, column 'cost': must be in ")
         assert crowd_tvcs(*words, "--workers", "w.csv", "--money", "$5").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("campaign", "review", "c.db", "--value"), ("serve", "c.db", "--label-cost")]
+)
+def test_an_amount_beside_the_costs_of_a_campaign_has_no_currency(words):
+    done = crowd_tvcs(*words, "5 EUR")
+    assert done.exit_code == 2
+    assert "the campaign keeps no currency, found '5 EUR'; leave out EUR" in done.stderr

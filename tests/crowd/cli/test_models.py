@@ -290,6 +290,8 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     [
         (["--family", "models", "--low", ".6"], "--low and --high are for iid and worker"),
         (["--family", "models", "--models", "a"], "--models must be integers with commas"),
+        (["--family", "models", "--models", "2,0"], "--models must be >= 1, found 0"),
+        (["--family", "x"], "--family must be one of iid, worker, skilldiff, topic, models, found"),
         (
             ["--family", "topic", "--shared-within", ".6"],
             "--shared-within is for --family models, not for topic",

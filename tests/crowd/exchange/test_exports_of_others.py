@@ -61,7 +61,7 @@ REFUSED = {
     "several labels in argilla": (
         "argilla",
         json.dumps([{"id": "t1", "responses": {"q": [{"value": ["a", "b"], "user_id": "u"}]}}]),
-        "record 1, response 1, field 'q' must hold one label, found .*leave such answers out",
+        "record 1, response 1, field 'q' must hold one choice, found .*leave such answers out",
         json.dumps([{"id": "t1", "responses": {"q": [{"value": ["a"], "user_id": "u"}]}}]), {},
     ),
     "doccano as prodigy": (

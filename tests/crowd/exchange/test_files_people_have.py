@@ -147,7 +147,7 @@ def test_classifications_of_zooniverse_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("row", "what"),
     [
-        (classification("a", "7", ["x", "y"]), "field 'T0' must hold one answer, .*leave such"),
+        (classification("a", "7", ["x", "y"]), "field 'T0' must hold one choice, .*leave such"),
         (classification("a", "7", [{"x": 1.5, "tool": 0}]), "found a drawing or a table"),
         (classification("a", "7;8", "cat"), "must be one subject, found '7;8'"),
         (classification("a", "7", "cat", more=[{"task": "T1", "value": "x"}]), "--question"),
@@ -251,7 +251,7 @@ def test_bad_answers_are_skipped_and_listed_in_a_file(tmp_path):
     assert [row["line"] for row in skipped] == ["2", "3", "4", "5"]
     assert {row["file"] for row in skipped} == {"x.jsonl"}  # the same bytes in any folder
     assert not any(str(tmp_path) in row["reason"] for row in skipped)
-    assert "must be accept, reject or ignore" in skipped[0]["reason"]
+    assert "must be one of accept, reject, ignore" in skipped[0]["reason"]
     assert "is not whole JSON" in skipped[3]["reason"]
     record = json.loads((tmp_path / "o" / "run.json").read_text())
     assert record["left_out"] == {"bad": 4}
@@ -259,7 +259,7 @@ def test_bad_answers_are_skipped_and_listed_in_a_file(tmp_path):
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, lines[1:])))
     done = crowd_tvcs(*words, "--skip-bad", "--force")
     assert done.exit_code == 2  # nothing is left: the first reason is told
-    assert "must be accept, reject or ignore" in done.stderr
+    assert "must be one of accept, reject, ignore" in done.stderr
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS)

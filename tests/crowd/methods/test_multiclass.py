@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
-from crowd_tvcs.accuracy import many_classes as accuracies
 from crowd_tvcs.accuracy.gradient import ClassGradient
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.accuracy.model import answer_model, even_matrices
@@ -16,9 +15,7 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.verification import pricing_many_classes
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
-from crowd_tvcs.what_if import what_if
 from tests.crowd import small_plans
-from tests.crowd.gains import gains_of_classes
 from tests.makers.crowds import named
 
 
@@ -83,30 +80,6 @@ def tiny_plan(seed, n=3, m=3, demands=False):
     return Plan(quality, n_classes=k, class_prior=prior, confusion=confusion, **most)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_accuracy_is_the_sum_over_all_outcomes(seed):
-    plan = tiny_plan(seed, n=4, m=5)
-    support = np.random.default_rng(seed).random((4, 5)) < 0.7
-    expected = [
-        by_enumeration(matrices_of(plan, j)[support[:, j]], priors_of(plan)[j]) for j in range(5)
-    ]
-    found, error = accuracy_of_classes(
-        plan.quality.values, support, plan.n_classes, prior=plan.class_prior,
-        confusion=plan.confusion,
-    )  # fmt: skip
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(plan.accuracy(support), expected, rtol=0, atol=1e-12)
-    assert not error.any()
-    for j in range(5):
-        low, high = pricing_many_classes.accuracy(*_of_team(plan, j, support))
-        assert low == high == pytest.approx(expected[j], abs=1e-12)
-
-
-def _of_team(plan, j, support):
-    matrices, prior = pricing_many_classes.chances(plan, j)
-    return matrices[support[:, j]], prior
-
-
 def test_two_classes_are_two_classes():
     rng = np.random.default_rng(0)
     quality, prior = rng.uniform(0, 1, (12, 40)), rng.random(40)
@@ -117,45 +90,12 @@ def test_two_classes_are_two_classes():
     )
 
 
-def test_large_teams_of_equals_are_counted_and_others_are_sampled(monkeypatch):
-    rng = np.random.default_rng(3)
-    equal = np.full((9, 1), 0.5)
-    other = rng.uniform(0.3, 0.7, (9, 1)).round(2)
-    everybody = np.ones((9, 1), dtype=bool)
-    exact = [accuracy_of_classes(q, everybody, 3)[0][0] for q in (equal, other)]
-    assert exact[0] == pytest.approx(by_enumeration(even_matrices(equal[:, 0], 3), [1 / 3] * 3))
-    monkeypatch.setattr(accuracies, "MAX_OUTCOMES", 3**5)
-    counted, none = accuracy_of_classes(equal, everybody, 3)
-    assert counted[0] == pytest.approx(exact[0], abs=1e-12)
-    assert none[0] == 0.0
-    sampled, error = accuracy_of_classes(other, everybody, 3)
-    assert 0.0 < error[0] < 0.002
-    assert abs(sampled[0] - exact[1]) < 4 * error[0]
-    again, _ = accuracy_of_classes(other, everybody, 3)
-    assert again[0] == sampled[0]
-
-
 def test_accuracies_of_teams_too_large_to_list_are_verified_within_sampling_errors(monkeypatch):
     matrices = even_matrices(np.array([0.4, 0.5, 0.55, 0.6, 0.6, 0.6]), 3)
     exact = by_enumeration(matrices, [0.5, 0.3, 0.2])
     monkeypatch.setattr(pricing_many_classes, "MAX_EXACT_OUTCOMES", 3**4)
     low, high = pricing_many_classes.accuracy(matrices, np.array([0.5, 0.3, 0.2]))
     assert low < exact < high < low + 0.03
-
-
-@pytest.mark.parametrize("seed", range(15))
-def test_gains_are_differences(seed):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 5))
-    confusion = np.array([random_matrix(rng, k) for _ in range(8)])
-    confusion[4:] = even_matrices(rng.choice([0.0, 1.0, 1 / k, 0.6, 0.3], 4), k)
-    prior = rng.dirichlet(np.ones(k)) if seed % 4 else np.eye(k)[0]
-    model = answer_model(np.zeros((8, 1)), prior[None, :], confusion)
-    team = rng.permutation(8)[:3]
-    now = by_enumeration(confusion[team], prior)
-    then = [by_enumeration(confusion[[*team, i]], prior) for i in range(8)]
-    found = gains_of_classes(team, np.arange(8), model, prior)
-    np.testing.assert_allclose(found, np.array(then) - now, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -292,16 +232,6 @@ def test_the_gradient_points_where_the_probability_of_the_truth_grows(even):
     assert (np.abs(draws.mean(axis=1) - expected) < 4.5 * error + 1e-5).all()
 
 
-def test_names_and_order_change_nothing():
-    plan = tiny_plan(6, n=5, m=6)
-    rng = np.random.default_rng(0)
-    rows, columns = rng.permutation(5), rng.permutation(6)
-    turned = plan.reorder(rows, columns)
-    for name in ("greedy", "fast", "best"):
-        a, b = assign(plan, name, rng=1), assign(turned, name, rng=1)
-        assert (a.support[np.ix_(rows, columns)] == b.support).all()
-
-
 def test_more_classes_with_the_same_accuracies_help_the_vote():
     quality = Quality(np.full((3, 4), 0.6), ["a", "b", "c"], ["t1", "t2", "t3", "t4"])
     two, ten = (assign(Plan(quality, n_classes=k), "best", rng=0) for k in (2, 10))
@@ -309,14 +239,6 @@ def test_more_classes_with_the_same_accuracies_help_the_vote():
     summary = ten.summary()
     assert summary["n_classes"] == 10
     assert summary["standard_error"] == 0.0
-
-
-def test_what_if_never_falls_with_many_classes():
-    plan = tiny_plan(4, n=5, m=6)
-    offers = what_if(plan, [0, 3, 6, 9], "best", rng=0)
-    values = [offer.expected_accuracy for offer in offers]
-    assert values == sorted(values)
-    assert all(o.bound is None or o.bound >= o.expected_accuracy - 1e-12 for o in offers)
 
 
 @pytest.mark.parametrize(
@@ -334,18 +256,6 @@ def test_what_does_not_fit_is_refused(given, message):
     quality = Quality([[0.5], [0.6]], ["a", "b"], ["t"])
     with pytest.raises(ValueError, match=message):
         Plan(quality, **given)
-
-
-def test_no_sampled_worker_draws_what_the_truth_draws(monkeypatch):
-    """The first worker was drawn from the truth's own stream: .887 instead of .846 here."""
-    quality = np.random.default_rng(4).uniform(0.3, 0.7, (9, 1))
-    teams = [np.arange(9)[:, None] >= first for first in range(5)]
-    exact = [accuracy_of_classes(quality, team, 3)[0][0] for team in teams]
-    monkeypatch.setattr(accuracies, "MAX_OUTCOMES", 1)
-    for team, truth in zip(teams, exact, strict=True):
-        sampled, error = accuracy_of_classes(quality, team, 3)
-        assert 0.0 < error[0] < 0.002
-        assert abs(sampled[0] - truth) < 4 * error[0]
 
 
 def few_nodes(monkeypatch, nodes):

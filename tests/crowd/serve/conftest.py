@@ -17,11 +17,13 @@ from crowd_tvcs.serve import operator_auth
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.start import ListenAddress, config_of
+from tests.browser import violations
 
 PASSWORD = "correct horse"
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 COST = dict(operator_auth.ARGON2_COST)
 BASE = "http://127.0.0.1:8000"
+SMALL = {"width": 360, "height": 640}
 
 
 def begun(place):
@@ -118,3 +120,21 @@ def listening(served, place=None, most=None):
 def hidden(page):
     """The hidden fields of a page's first form, and its state."""
     return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+
+
+def post(client, path, **fields):
+    """Send a form of the operator's page."""
+    form = hidden(client.get("/operator"))["form"]
+    return client.post(f"/operator/{path}", data=fields | {"form": form})
+
+
+def check_usable(page, *schemes, what=""):
+    """Hold a page against all that axe finds: as it is, and small in such schemes of colour."""
+    assert violations(page) == [], what
+    size = page.viewport_size
+    page.set_viewport_size(SMALL)
+    for scheme in schemes or ("light",):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == [], what
+    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"], what
+    page.set_viewport_size(size)

@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("fastapi")
 from crowd_tvcs.serve import app as desk_app
 from crowd_tvcs.serve import connections, operator_auth
-from crowd_tvcs.serve.start import ListenAddress
+from crowd_tvcs.serve.address import ListenAddress
 from tests.crowd.serve.conftest import PASSWORD, listening
 from tests.makers.ports import free_port
 

@@ -8,12 +8,10 @@ from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.browser import violations
-from tests.crowd.serve.conftest import PASSWORD, listening
+from tests.crowd.serve.conftest import PASSWORD, SMALL, check_usable, listening
 
 pytestmark = pytest.mark.browser
 QUALITIES = {"ann": 0.9, "bob": 0.8}
-SMALL = {"width": 360, "height": 640}
 
 
 @pytest.fixture
@@ -48,17 +46,6 @@ def opened(browser, desk):
     for context in contexts:
         context.close()
     assert all(one.startswith(desk[0]) for one in asked)
-
-
-def check_usable(page, *schemes):
-    """Hold the page against all that axe finds, on a small screen."""
-    size = page.viewport_size
-    page.set_viewport_size(SMALL)
-    for scheme in schemes:
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
-    page.set_viewport_size(size)
 
 
 def seen(page):

@@ -16,7 +16,6 @@ from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
-from tests.makers.commands import crowd_tvcs
 
 NAMES = [f"t{j}" for j in range(12)]
 GOLD = {f"known-{j}": "good" for j in range(12)}
@@ -263,10 +262,3 @@ def test_the_right_label_is_shown_after_the_first_gold(served, campaign):
             words = "The right answer was good, not bad", "That was right"
             message.append([word for word in words if word in page.text])
         assert message == [["The right answer was good, not bad"], ["That was right"], []]
-
-
-def test_feedback_needs_the_gold_it_is_on():
-
-    done = crowd_tvcs("serve", "start", "s.db", "--gold-feedback")
-    assert done.exit_code == 2
-    assert "--gold-feedback needs --gold-first N" in done.stderr

@@ -32,7 +32,7 @@ def _serve(store, port, password):
     os.dup2(os.open(password.with_name("said"), os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
     while True:
         try:
-            serve(store, ListenAddress(port=port), password_file=password)
+            serve(store, ListenAddress(port=port), operator_password_file=password)
         except StoreError:  # the database begins anew; what keeps servers up starts it once more
             time.sleep(0.05)
 

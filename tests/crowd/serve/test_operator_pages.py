@@ -23,25 +23,30 @@ from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
 from tests.crowd.serve import conftest
-from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, post
 
 
 def do(client, what, name=""):
-    form = hidden(client.get("/operator"))["form"]
-    return client.post("/operator/do", data={"what": what, "name": name, "form": form})
+    return post(client, "do", what=what, name=name)
 
 
-def test_without_the_password_there_is_nothing(browse, served):
-    client = browse()
-    for path in ("/operator", "/operator/advice", "/operator/labels.csv"):
-        answer = client.get(path, follow_redirects=False)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/operator/login")
-    assert client.post("/operator/do", data={"what": "pause", "form": "x"}).url.path.endswith(
-        "login"
-    )
-    assert not served.campaign.state().settings.paused
-    client.cookies.set("tvcs_operator", "x.y.z")
-    assert client.get("/operator", follow_redirects=False).status_code == 303
+PAGES = ("", "/advice", "/labels.csv", "/payout.csv", "/tasks", "/people", "/settings",
+         "/task?name=t1", "/person?name=ann")  # fmt: skip
+
+
+def test_without_the_password_there_is_nothing(browse, tokens, served):
+    clients = [browse(), browse(tokens["ann"]), browse()]
+    clients[-1].cookies.set(served.cookies.operator, "x.y.z")
+    for client in clients:
+        for path in PAGES:
+            answer = client.get(f"/operator{path}", follow_redirects=False)
+            assert (answer.status_code, answer.headers["location"]) == (303, "/operator/login")
+        for path in ("do", "settle", "task-caps", "person-cap", "pay", "change"):
+            given = {"form": "x", "name": "t1", "what": "pause", "budget": "1"}
+            answer = client.post(f"/operator/{path}", data=given)
+            assert answer.url.path == "/operator/login"
+    settings = served.campaign.state().settings
+    assert (settings.paused, settings.budget) == (None, None)
 
 
 def set_clock(monkeypatch, now):
@@ -137,10 +142,6 @@ def test_a_try_costs_what_is_recommended():
     assert {name: getattr(recommended, name) for name in operator_auth.ARGON2_COST} == conftest.COST
 
 
-def test_a_worker_is_no_operator(browse, tokens):
-    assert browse(tokens["ann"]).get("/operator").url.path == "/operator/login"
-
-
 def test_buttons(operator, campaign):
     assert "Paused: no tasks are assigned." in do(operator, "pause").text
     assert campaign.next("ann").task is None
@@ -167,23 +168,19 @@ def test_buttons(operator, campaign):
     assert result == ["pause", "resume", "block", "unblock", "close", "reopen"]
 
 
-def post(client, path, **fields):
-    return client.post(path, data=fields | {"form": hidden(client.get("/operator"))["form"]})
-
-
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
     limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
-    message = post(operator, "/operator/workers", names="dee, eli", **limits).text
+    message = post(operator, "workers", names="dee, eli", **limits).text
     assert "2 workers added" in message
     assert "tasks once crowd-tvcs campaign add --quality adds their quality" in message
     rows = {w.name: w for w in campaign.state().workers}
     dee = rows["dee"]
     assert (dee.max_tasks, dee.cost, dee.team) == (2, 500_000, "night")
     for wrong in ({"names": "dee"}, {"names": " , "}, {"names": "f", "cost": "x"}):
-        assert post(operator, "/operator/workers", **wrong).status_code == 400
-    assert post(operator, "/operator/workers", names="f", max_tasks="-1").status_code == 400
+        assert post(operator, "workers", **wrong).status_code == 400
+    assert post(operator, "workers", names="f", max_tasks="-1").status_code == 400
     assert "f" not in {w.name for w in campaign.state().workers}
-    table = list(csv.reader(io.StringIO(post(operator, "/operator/links").text)))
+    table = list(csv.reader(io.StringIO(post(operator, "links").text)))
     assert [row[0] for row in table] == ["worker", "ann", "bob", "cy", "dee", "eli"]
     eli = browse()
     page = eli.get(table[-1][1].removeprefix("http://127.0.0.1:8000"))
@@ -193,7 +190,7 @@ def test_workers_are_added_with_their_limits_and_links(operator, campaign, brows
     assert eli.post("/api/v1/next", headers=token).json()["state"] == "unknown"
     campaign.add(qualities={"eli": 0.9})
     assert "task" in hidden(eli.get("/"))
-    assert len(post(operator, "/operator/links").text.splitlines()) == 1  # all have one
+    assert len(post(operator, "links").text.splitlines()) == 1  # all have one
 
 
 def test_in_a_campaign_of_kinds_a_new_worker_is_described_by_kinds(tmp_path):
@@ -203,7 +200,7 @@ def test_in_a_campaign_of_kinds_a_new_worker_is_described_by_kinds(tmp_path):
         app = create_app(Served(campaign, PASSWORD))
         with TestClient(app, base_url=BASE) as client:
             client.post("/operator/login", data={"password": PASSWORD})
-            message = post(client, "/operator/workers", names="dee").text
+            message = post(client, "workers", names="dee").text
     assert "tasks once crowd-tvcs campaign add --kinds adds their quality" in message
 
 
@@ -232,11 +229,11 @@ def test_a_preview_of_a_round_issues_nothing(tmp_path, browse):
         client = TestClient(create_app(Served(campaign, PASSWORD)), base_url=BASE)
         with client:
             client.post("/operator/login", data={"password": PASSWORD})
-            result = post(client, "/operator/preview", labels=2).text
+            result = post(client, "preview", labels=2).text
             assert "2 labels are worth the price" in result
             assert "rises from 50.00% to 90.00%. No task was issued." in result
             assert campaign.state().settings.rounds == 0
-            page = post(client, "/operator/plan", labels=2)
+            page = post(client, "plan", labels=2)
             assert len(page.text.splitlines()) == 3
             assert campaign.state().settings.rounds == 1
 
@@ -250,8 +247,7 @@ def test_a_round_that_others_overtake_is_reported(operator, campaign, monkeypatc
         return found
 
     monkeypatch.setattr(rounds, "propose", overtaken)
-    form = hidden(operator.get("/operator"))["form"]
-    page = operator.post("/operator/plan", data={"labels": 2, "form": form})
+    page = post(operator, "plan", labels=2)
     assert page.status_code == 409
     assert "no task was issued" in page.text
     assert campaign.state().settings.rounds == 0
@@ -307,8 +303,7 @@ def test_workers_who_take_long_do_not_hold_the_figures_up(operator, campaign, mo
 
 
 def test_a_link_is_made_and_revoked(operator, browse):
-    form = hidden(operator.get("/operator"))["form"]
-    page = operator.post("/operator/link", data={"name": "bob", "form": form})
+    page = post(operator, "link", name="bob")
     link = re.search(r"http://127.0.0.1:8000(/w/[^<]+)", page.text)[1]
     bob = browse()
     assert bob.get(link).status_code == 200
@@ -327,16 +322,10 @@ def test_downloads_and_a_round(operator, campaign):
     assert labels.headers["content-disposition"] == 'attachment; filename="labels.csv"'
     assert len(labels.text.splitlines()) == 4
     assert operator.get("/operator/other.csv").status_code == 404
-    form = hidden(operator.get("/operator"))["form"]
-    page = operator.post("/operator/plan", data={"labels": 2, "form": form})
+    page = post(operator, "plan", labels=2)
     assert len(page.text.splitlines()) == 3
     assert campaign.state().settings.rounds == 1
-    assert operator.post("/operator/plan", data={"labels": 0, "form": form}).status_code == 400
-
-
-def test_log_out(operator):
-    operator.post("/operator/logout", data={"form": hidden(operator.get("/operator"))["form"]})
-    assert operator.get("/operator").url.path == "/operator/login"
+    assert post(operator, "plan", labels=0).status_code == 400
 
 
 @pytest.mark.parametrize("seed", [0, 1])

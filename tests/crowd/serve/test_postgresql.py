@@ -10,7 +10,7 @@ import pytest
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store.store import POOL
-from tests.crowd.serve.conftest import begun, hidden
+from tests.crowd.serve.conftest import begun, hidden, post
 
 PATIENCE = 60.0
 """Seconds within which the database must be there again."""
@@ -27,8 +27,7 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     bob.headers["Authorization"] = f"Bearer {tokens['bob']}"
 
     def do(what, name=""):
-        form = hidden(operator.get("/operator"))["form"]
-        return operator.post("/operator/do", data={"what": what, "name": name, "form": form})
+        return post(operator, "do", what=what, name=name)
 
     page = ann.get("/")
     first = hidden(page)["task"]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("fastapi")
+from crowd_tvcs.serve.address import ListenAddress
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import PASSWORD, hidden, listening
 from tests.makers.ports import free_port
 

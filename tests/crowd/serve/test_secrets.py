@@ -18,7 +18,7 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.store.server_lock import hold_server_lock
 from crowd_tvcs.serve.client import DeskClient, DeskError
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, begun, hidden, listening
+from tests.crowd.serve.conftest import PASSWORD, begun, listening, post
 from tests.every_command import call
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are of POSIX")
@@ -91,8 +91,7 @@ def test_a_session_that_was_logged_out_is_good_nowhere(operator, served, campaig
     other = Served(campaign, PASSWORD)  # as of a second desk
     assert served.auth.is_session(session)
     assert other.auth.is_session(session)
-    form = hidden(operator.get("/operator"))["form"]
-    assert operator.post("/operator/logout", data={"form": form}).status_code == 200
+    assert post(operator, "logout").status_code == 200
     operator.cookies.set(served.cookies.operator, session)  # whoever has copied it
     assert operator.get("/operator", follow_redirects=False).status_code == 303
     assert not other.auth.is_session(session)
@@ -101,8 +100,7 @@ def test_a_session_that_was_logged_out_is_good_nowhere(operator, served, campaig
 def test_addresses_in_the_audit_cannot_be_found_by_trying_all(browse, operator, campaign, tmp_path):
     client = browse()
     client.post("/operator/login", data={"password": "x"})
-    form = hidden(operator.get("/operator"))["form"]
-    operator.post("/operator/do", data={"what": "pause", "form": form})
+    post(operator, "do", what="pause")
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT address FROM audit WHERE address IS NOT NULL")
         found = {row.address for row in rows}
@@ -187,7 +185,7 @@ def test_the_thread_that_learns_goes_on_after_any_error(served, monkeypatch, cap
 
 
 def test_what_goes_by_https_says_so_for_a_year(served):
-    from crowd_tvcs.serve.start import ListenAddress
+    from crowd_tvcs.serve.address import ListenAddress
 
     served.public_url = "https://label.example.org"
     place = ListenAddress(port=0, behind_proxy=True, public_url=served.public_url)

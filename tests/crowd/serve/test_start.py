@@ -23,6 +23,9 @@ from tests.makers.ports import free_port
 run = partial(crowd_tvcs, "serve")
 
 
+NAMED, PROXY = ["--user-header", "X-Forwarded-User"], ["--proxy-address", "10.0.0.7"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -50,10 +53,28 @@ run = partial(crowd_tvcs, "serve")
             "mixed with the others, but the campaign has none: give --gold",
         ),
         (["c.db", "--gold", "none.csv"], "none.csv"),
+        (["c.db", "--gold-feedback"], "--gold-feedback needs --gold-first N"),
+        (["c.db", "--operators", "o.csv", "--operator-password-file", "p"],
+         "give --operators or --operator-password-file, not both"),
+        (["c.db", "--port", "65536"], "--port must be from 0 to 65535, found 65536"),
+        (["c.db", "--root-path", "/w"], "--root-path must not begin with /w"),
+        (["c.db", "--seats", "5"], "--seats needs --sign-up open or signed"),
+        (["c.db", "--sign-up", "all"], "--sign-up must be open or signed, found 'all'"),
+        (["c.db", "--sign-up", "open"], "--sign-up open needs --seats N, as whoever has the link"),
+        (["c.db", "--sign-up", "signed", "--consent", "none.md"], "none.md"),
+        (["c.db", *NAMED], "--user-header needs --proxy-address, as anybody could write"),
+        (["c.db", "--proxy-address", "10.0.0.7"], "--proxy-address needs --user-header"),
+        (["c.db", *NAMED, "--proxy-address", "proxy"], "such as 10.0.0.7 or 172.18"),
+        (["c.db", *NAMED, "--proxy-address", "0.0.0.0/0"], "names every address"),
+        (["c.db", "--user-header", "Cookie", *PROXY], "must be a header such as X-Forw"),
+        (["c.db", "--user-header", "a b", *PROXY], "found 'a b'"),
+        (["c.db", *NAMED, *PROXY, "--sign-up", "signed"], "--user-header or --sign-up, not both"),
         (["revoke", "c.db"], "--worker must name the workers whose links"),
         (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
+        (["links", "c.db", "--public-url", "x"], "--public-url must be such as https://"),
+        (["invite", "c.db", "--ids", "i.csv", "--id-parameter", ""], "--id-parameter must be a na"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(campaign, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     done = run(*(words or ["start"]))

@@ -210,4 +210,5 @@ def test_of_two_workers_who_contradict_each_other_no_matrix_overrules_the_better
 def test_with_little_gold_matrices_are_not_asked_about(rng):
     answers, gold, _ = crowd(rng, rng.uniform(0.6, 0.95, 8), 20)
     given = held_out_prefixes(answers, gold, independent(answers, gold))
-    assert _most_likely(given) == Dependence.at(Loss(given).minimizer())
+    expected = Dependence.at(Loss(given).minimizer())
+    assert _most_likely(given).blend == expected.blend > 0.0

@@ -16,7 +16,7 @@ from crowd_tvcs.skills.beta_prior import (
     PRIOR_STRENGTH,
     STRENGTHS,
     beta_prior,
-    two_answers,
+    prior_of,
 )
 from crowd_tvcs.skills.confusion import confusion_matrices
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -67,7 +67,7 @@ def test_the_prior_is_the_likeliest_one_on_a_grid(rng):
 
 
 def test_with_few_gold_answers_the_prior_is_worth_two_answers():
-    found = beta_prior(np.array([3, 2, 1, 1, 1]), np.array([3, 2, 1, 0, 0]))
+    found = prior_of("empirical-bayes", np.array([3, 2, 1, 1, 1]), np.array([3, 2, 1, 0, 0]))
     assert (found.mean, found.strength, found.source) == (7 / 10, FEW_STRENGTH, "two-answers")
 
 
@@ -163,7 +163,9 @@ def test_confusion_matrices_are_matrices_and_find_the_truth_with_many_answers(rn
     found = confusion_matrices(counts, right / 9000, prior)
     assert found.sum(axis=2) == approx(np.ones((8, 3)))
     assert found == approx(true, abs=0.03)
-    nothing = confusion_matrices(np.zeros((1, 3, 3)), np.array([0.7]), two_answers(right, right))
+    nothing = confusion_matrices(
+        np.zeros((1, 3, 3)), np.array([0.7]), prior_of("two-answers", right, right)
+    )
     assert nothing.sum(axis=2) == approx(np.ones((1, 3)))
 
 

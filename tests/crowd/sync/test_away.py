@@ -97,9 +97,9 @@ def test_a_stranger_does_not_ring(campaign):
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"{url}x", b"{}", timeout=60)
         refused.value.close()
-        assert not listener._called.is_set()
+        assert not listener.called.is_set()
         urllib.request.urlopen(url, b"{}", timeout=60).close()
-        assert listener._called.is_set()
+        assert listener.called.is_set()
 
 
 @pytest.mark.slow

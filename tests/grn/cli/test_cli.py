@@ -14,15 +14,6 @@ ROOT = Path(__file__).parents[3]
 RESULTS = {"edges.tsv", "network.graphml", "network.sif", "report.html", "run.json"}
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """A small simulated data set."""
-    folder = tmp_path_factory.mktemp("small") / "data"
-    sizes = ["--genes", 8, "--series", 5, "--points", 9, "--edges", 9, "--seed", 2]
-    assert grn_tvcs("simulate", "--out", folder, *sizes).exit_code == 0
-    return folder
-
-
 def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     out = tmp_path / "new" / "out"
     done = grn_tvcs("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
@@ -57,8 +48,8 @@ def test_check_says_what_it_understood(small, tmp_path):
     lines = {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
     assert lines["orientation"] == "samples in rows, genes in columns"
     assert lines["genes"].startswith("8: G1, G2")
-    assert lines["samples"] == "45"
-    assert lines["series"] == "5 of 9 time points"
+    assert lines["samples"] == "36"
+    assert lines["series"] == "4 of 9 time points"
     assert lines["spacing"] == "even, every 50"
     assert lines["constant"] == "none"
     assert lines["regulators"] == "2 of 3 names are genes"
@@ -90,53 +81,14 @@ def test_regulators_and_constant_genes_are_kept_to(small, tmp_path):
     ]
     (tmp_path / "x.tsv").write_text("\n".join(text))
     (tmp_path / "names.txt").write_text("G1\nG2\nother\n")
-    done = grn_tvcs(
-        "infer",
-        tmp_path / "x.tsv",
-        "--out",
-        tmp_path / "out",
-        "--regulators",
-        tmp_path / "names.txt",
-        "--option",
-        "resamples=2",
-    )
+    words = ["--regulators", tmp_path / "names.txt", "--option", "resamples=2"]
+    done = grn_tvcs("infer", tmp_path / "x.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr
     assert "constant genes get no regulators: G8" in done.stderr
     assert "1 of 3 regulators are no genes: other" in done.stderr
     edges = [line.split("\t") for line in (tmp_path / "out" / "edges.tsv").read_text().splitlines()]
     assert {edge[0] for edge in edges[1:]} <= {"G1", "G2"}
     assert "G8" not in {edge[1] for edge in edges[1:]}
-
-
-TABLE = "Time\tA\tB\n0\t1\t2\n1\t3\t5\n2\t4\t4\n"
-
-BAD_INPUT = {
-    "no time column": ("A\tB\n1\t2\n", [], "time series (a column Time), found 1 in steady state"),
-    "text in a number": (TABLE.replace("5", "five"), [], "x.tsv:3, column 'B'"),
-    "negative cap": (TABLE, ["--max-in-degree", "-1"], "--max-in-degree must be >= 0, found -1"),
-    "negative seed": (TABLE, ["--seed", "-1"], "--seed must be >= 0"),
-    "unknown method": (TABLE, ["--method", "magic"], "--method must be one of combined,"),
-    "regulators": (TABLE, ["--regulators", "ids.txt"], "found none: here stands ENSG1; there A, B"),
-    "no regulators": (TABLE, ["--regulators", "none.txt"], "an empty list"),
-    "no such list": (TABLE, ["--regulators", "gone.txt"], "No such file"),
-}
-
-
-@pytest.mark.parametrize(("text", "options", "message"), BAD_INPUT.values(), ids=BAD_INPUT.keys())
-def test_bad_input_is_one_line_and_exit_2_and_writes_nothing(
-    tmp_path, monkeypatch, text, options, message
-):
-    monkeypatch.chdir(tmp_path)
-    Path("x.tsv").write_text(text)
-    Path("ids.txt").write_text("ENSG1\n")
-    Path("none.txt").write_text("# nobody\n")
-    done = grn_tvcs("infer", "x.tsv", "--out", "out", *options)
-    expected = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert done.exit_code == 2, done.stderr
-    assert len(expected) == 1
-    assert message in expected[0]
-    assert "Traceback" not in done.stderr
-    assert not Path("out").exists()
 
 
 def test_a_folder_in_use_needs_force(small, tmp_path):
@@ -181,19 +133,12 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
     (tmp_path / "caps.tsv").write_text("G1\t0\nG2\t1\n")
     words = ["--knockouts", tmp_path / "ko.tsv", "--wildtype", tmp_path / "wt.tsv"]
     words += ["--perturbed-until", 200, "--out-degrees", tmp_path / "caps.tsv"]
-    words += [
-        "--method",
-        "tvcs",
-        "--option",
-        "resamples=10",
-        "--option",
-        "memory=0.2,0.4",
-        "--option",
-        "parts=omp",
-    ]
+    words += ["--method", "tvcs"]
+    for option in ("resamples=10", "memory=0.2,0.4", "parts=omp"):
+        words += ["--option", option]
     done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr
-    assert "20 samples perturbed" in done.stderr
+    assert "16 samples perturbed" in done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["parameters"]["perturbed_until"] == 200
     assert [file["file"] for file in record["inputs"]][1:] == ["caps.tsv", "ko.tsv", "wt.tsv"]
@@ -213,36 +158,6 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
         "this needs about 0.2 GB, but only 0.1 GB are free; what helps: a list of --regulators, "
         in done.stderr
     )
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--threads", "0"], "--threads must be >= 1"),
-        (["--option", "resamples"], "--option must be NAME=VALUE"),
-        (
-            ["--option", "size=3"],
-            "combined does not take 'size'; its options: resamples, calibrate",
-        ),
-        (
-            ["--method", "tvcs", "--option", "memory=0.3"],
-            "--option memory must be like 0.3,0.7, found '0.3'",
-        ),
-        (["--option", "resamples=few"], "--option resamples must be like 100, found 'few'"),
-        (["--wildtype", "wt.tsv"], "used beside --knockouts, --knockdowns or --over"),
-        (["--perturbed-until", "5000"], "every sample is before 5000"),
-        (["--missing", "guess"], "missing must be one of error, drop, interpolate"),
-        (["--out-degrees", "caps.tsv", "--max-out-degree", "2"], "not both"),
-        (["--out-degrees", "caps.tsv"], "caps.tsv:1: must be a name and a cap"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words, message):
-    monkeypatch.chdir(tmp_path)
-    Path("caps.tsv").write_text("G1\tmany\n")
-    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
-    assert done.exit_code == 2
-    assert message in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -324,18 +239,6 @@ def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp
     assert "warning" not in short.stderr
 
 
-def test_a_design_that_is_too_small_to_calibrate_is_refused_before_anything_is_written(tmp_path):
-    (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
-    words = ["infer", tmp_path / "x.tsv", "--out", tmp_path / "out", "--scale", "levels"]
-    done = grn_tvcs(*words, "--calibrate", 4)
-    assert done.exit_code == 2
-    assert (
-        "calibrate: 2 steps from sample to sample are too few for edge probabilities; give 6 or "
-        "more, or --calibrate off"
-    ) in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.filterwarnings("always")
 def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
     (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
@@ -343,7 +246,3 @@ def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
     some = grn_tvcs("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
     assert some.exit_code == 0
     assert "2 of 3 regulators are no genes: ENSG01, ENSG02" in some.stderr
-    (tmp_path / "ids.txt").write_text("ENSG01\n")
-    none = grn_tvcs("infer", *words, "--out", tmp_path / "none")
-    assert none.exit_code == 2
-    assert "found none: here stands ENSG01; there G1, G2" in none.stderr

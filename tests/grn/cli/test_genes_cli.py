@@ -98,28 +98,6 @@ def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
     assert "G14, with the experiments that changed them" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--genes", "none.txt"), "at least 2 genes of the expression file, found none: here"),
-        (("--genes", "strange.txt"), "found none: here stands p, q; there G1"),
-        (("--genes", "one.txt"), "found 1: here stands G1"),
-        (("--targets", "none.txt"), "must name genes of the expression file, found none"),
-        (("--top-variable", "1"), "--top-variable must be >= 2, found 1"),
-        (("--top", "-1"), "--top must be >= 0, found -1"),
-        (("--genes", "odd.txt", "--targets", "ten.txt", "--regulators", "strange.txt"), "p, q"),
-        (("--genes", "targets.txt", "--regulators", "regulators.txt"), "none of the regulators"),
-    ],
-)
-def test_what_leaves_nothing_to_infer_is_refused_with_a_word_about_it(
-    folder, tmp_path, words, message
-):
-    done = infer(folder, tmp_path / "out", *words)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert not (tmp_path / "out" / "run.json").exists()
-
-
 def test_the_top_is_the_head_of_all_edges_and_the_report_says_so(folder, tmp_path):
     infer(folder, tmp_path / "all", "--max-edges", "9")
     done = infer(folder, tmp_path / "top", "--max-edges", "9", "--top", "20")

@@ -18,8 +18,6 @@ def folder(tmp_path_factory):
     write_expression(made.expression, path / "e.tsv")
     rows = [f"{edge.regulator},{edge.target},1" for edge in made.network.edges()[:6]]
     (path / "p.csv").write_text("\n".join(["TF,target,weight", *rows, "X1,X2,0.5"]))
-    (path / "alien.csv").write_text("TF,target,weight\nX1,X2,1\n")
-    (path / "chip.csv").write_text("TF,target,weight\nG1,G2,812\n")
     return path
 
 
@@ -60,23 +58,3 @@ def test_a_run_without_prior_edges_has_no_word_of_them(folder):
     text = (folder / "without" / "run.json").read_text()
     assert "prior" not in text
     assert "notes" not in record(folder, "without")
-
-
-@pytest.mark.parametrize(
-    ("method", "list_of", "message"),
-    [
-        ("tvcs", "p.csv", "tvcs cannot use prior edges; methods that can: combined"),
-        ("combined", "alien.csv", "alien.csv: must have a prior edge between two different genes"),
-        ("combined", "chip.csv", "chip.csv:2, column 'weight': a weight must be above 0 and"),
-        ("combined", "none.csv", "none.csv: No such file"),
-    ],
-)
-def test_a_list_that_cannot_be_used_is_one_line_and_nothing_is_written(
-    folder, method, list_of, message
-):
-    done = grn(folder, "--prior", folder / list_of, method=method, out="refused")
-    assert done.exit_code == 2
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1
-    assert message in lines[0]
-    assert not (folder / "refused").exists()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from grn_tvcs import simulate, write_expression
 from grn_tvcs.cli.resources import (
     Work,
     estimate,
@@ -100,14 +99,6 @@ def test_networks_of_a_design_are_described_as_measured(
     )
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data") / "x.tsv"
-    write_expression(simulate(8, 4, 9, n_edges=9, rng=2).expression, path)
-    (path.parent / "names.txt").write_text("G1\nG2\nG3\n")
-    return path
-
-
 @pytest.mark.parametrize(
     ("words", "helps"),
     [
@@ -135,11 +126,11 @@ def table(tmp_path_factory):
         ),
     ],
 )  # fmt: skip
-def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, words, helps):
+def test_a_refusal_names_what_was_not_done_yet(small, tmp_path, monkeypatch, words, helps):
     monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
-    words = [str(table.parent / word) if word.endswith(".txt") else word for word in words]
-    args = ["infer", str(table), "--out", str(tmp_path / "out"), *words]
-    done = grn_tvcs(*args)
+    (tmp_path / "names.txt").write_text("G1\nG2\nG3\n")
+    words = [tmp_path / word if word.endswith(".txt") else word for word in words]
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 1
     message = " ".join(done.stderr.split())
     assert re.search(r"needs about 0\.2 GB, but only 0\.1 GB are free; what helps: ", message)
@@ -147,7 +138,7 @@ def test_a_refusal_names_what_was_not_done_yet(table, tmp_path, monkeypatch, wor
     assert not (tmp_path / "out").exists()
 
 
-def test_progress_is_that_of_the_halves(table, tmp_path, monkeypatch):
+def test_progress_is_that_of_the_halves(small, tmp_path, monkeypatch):
     seen = []
 
     class Watched(Progress):
@@ -156,7 +147,7 @@ def test_progress_is_that_of_the_halves(table, tmp_path, monkeypatch):
 
     monkeypatch.setattr("grn_tvcs.cli.work.Progress", Watched)
     words = ["--method", "tvcs", "--option", "resamples=4"]
-    done = grn_tvcs("infer", str(table), "--out", str(tmp_path / "out"), *words)
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr
     assert {of for _, of in seen} == {4}
     rising = [n for n, _ in seen]

@@ -9,15 +9,6 @@ from grn_tvcs.report.time_courses import letters
 from tests.makers.commands import grn_tvcs
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Simulated series and steady states."""
-    folder = tmp_path_factory.mktemp("small") / "data"
-    sizes = ["--genes", 8, "--series", 4, "--points", 9, "--edges", 9, "--seed", 2]
-    assert grn_tvcs("simulate", "--out", folder, *sizes).exit_code == 0
-    return folder
-
-
 def facts(done):
     """The lines of `check` by their names."""
     return {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
@@ -41,31 +32,6 @@ def test_a_table_without_time_is_taken_and_its_limits_are_reported(small, tmp_pa
     assert "was inferred from 8 steady-state samples with tvcs" in page
     again = grn_tvcs(*words, "--resume")
     assert "nothing is left to do" in again.stderr
-
-
-def test_a_method_over_time_refuses_a_steady_table_alone(small, tmp_path):
-    out = tmp_path / "out"
-    done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", "tvcs")
-    assert done.exit_code == 2
-    message = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert message == [
-        "error: tvcs needs time series, but no sample has a time (a column Time); methods "
-        "that need none: combined, pcc, aracne, clr, mrnet, pidc, genie3, tigress, "
-        "spearman, partial-correlation"
-    ]
-    assert not out.exists()
-
-
-def test_what_needs_series_is_refused_for_steady_samples(small, tmp_path):
-    table, out = small / "multifactorial.tsv", tmp_path / "out"
-    for words, message in (
-        (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
-        (["--perturbed-until", 4], "ends within a series, but all samples are in steady state"),
-    ):
-        done = grn_tvcs("infer", table, "--out", out, *words)
-        assert done.exit_code == 2, done.stderr
-        assert message in done.stderr
-        assert not out.exists()
 
 
 @pytest.mark.filterwarnings("default")

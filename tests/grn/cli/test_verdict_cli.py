@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from grn_tvcs import METHODS, Expression, Network, Rules, infer, simulate, write_expression
+from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
 from tests.makers.commands import grn_tvcs
@@ -38,11 +38,9 @@ def likely_method(monkeypatch):
     CALIBRATED.clear()
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    path = tmp_path_factory.mktemp("table") / "x.tsv"
-    write_expression(simulate(8, 4, 9, n_edges=9, rng=2).expression, path)
-    return path
+@pytest.fixture
+def table(small):
+    return small / "timeseries.tsv"
 
 
 @pytest.mark.usefixtures("likely_method")

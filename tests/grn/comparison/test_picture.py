@@ -1,26 +1,19 @@
 """The drawing of edges: genes within the picture, arrows from one circle to the other."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
-from grn_tvcs.comparison.picture import GAP, HEIGHT, MARGIN, MAX_DRAWN, RADIUS, WIDTH, draw
+from grn_tvcs.comparison.picture import GAP, HEIGHT, MARGIN, MAX_DRAWN, RADIUS, WIDTH, Change, draw
 
 
-class Edge(NamedTuple):
-    """An edge that can be drawn."""
-
-    regulator: str
-    target: str
-    kind: str = "gained"
-    description: str = ""
+def change(regulator, target):
+    return Change(regulator, target, "gained", "")
 
 
 @pytest.fixture
 def edges(rng):
     pairs = rng.integers(0, 9, (14, 2)).tolist()
-    return [Edge(f"G{a}", f"G{b}") for a, b in pairs if a != b] + [Edge("G8", "G0")]
+    return [change(f"G{a}", f"G{b}") for a, b in pairs if a != b] + [change("G8", "G0")]
 
 
 def test_genes_reach_every_margin_and_no_further(edges):
@@ -46,12 +39,12 @@ def test_arrows_leave_the_circle_of_the_regulator_and_end_before_that_of_the_tar
 
 
 def test_two_directions_of_a_pair_are_two_lines():
-    _, (there, back) = draw([Edge("A", "B"), Edge("B", "A")])
+    _, (there, back) = draw([change("A", "B"), change("B", "A")])
     assert np.hypot(there.x1 - back.x2, there.y1 - back.y2) > 5.0
 
 
 def test_the_first_edges_are_drawn_and_of_none_nothing():
     assert draw([]) == ([], [])
-    chain = [Edge(f"G{k}", f"G{k + 1}") for k in range(MAX_DRAWN + 3)]
+    chain = [change(f"G{k}", f"G{k + 1}") for k in range(MAX_DRAWN + 3)]
     genes, lines = draw(chain)
     assert (len(genes), len(lines)) == (MAX_DRAWN + 1, MAX_DRAWN)

@@ -68,8 +68,7 @@ def test_layers_raw_and_names_of_genes(path):
     counts = Expression.of(path, layer="counts", gene_column="symbol", **words)
     assert counts.genes == ("A", "B", "C")
     assert np.array_equal(counts.values, X * 10)
-    with pytest.warns(UserWarning, match="the same numbers stand there under two names"):
-        raw = Expression.of(path, layer="raw", gene_column="symbol", **words)
+    raw = Expression.of(path, layer="raw", gene_column="symbol", **words)
     assert raw.genes == ("A", "B", "C", "D")
     assert np.array_equal(raw.values[:, 3], X[:, 0] + 100)
     assert Expression.of(path, ignore=["E2"], **words).genes == ("E1", "E3")
@@ -285,8 +284,9 @@ def test_an_anndata_with_genes_in_obs_is_refused():
         Expression.of(data)
 
 
-@pytest.mark.parametrize("genes", [["TP53", "MYC", "JUN"], ["CD3", "CD4", "CD8"], ["0", "1", "2"]])
+@pytest.mark.parametrize("genes", ["TP53 MYC JUN", "CD3 CD4 CD8", "0 1 2", "14281 911"])
 def test_a_panel_of_few_genes_in_many_cells_is_read(genes):
+    genes = genes.split()
     obs = pd.DataFrame(index=["".join(letters) for letters in product("abcdefgh", repeat=3)])
     levels = np.random.default_rng(0).random((len(obs), len(genes)))
     data = anndata.AnnData(levels, obs, pd.DataFrame(index=genes))

@@ -18,7 +18,7 @@ import pytest
 
 from grn_tvcs import Expression, read_steady_states
 from grn_tvcs.expression.readable_options import command_of
-from tests.grn.tables import ways_out
+from tests.grn.tables import refused, ways_out
 from tvcs_core import DataError
 
 R = {
@@ -48,13 +48,6 @@ def check(found, times=(0, 2, 4.5)):
     assert found.steady_values is None
 
 
-def options_that_read(path, **given):
-    """What `check` would offer, for one file."""
-    with pytest.raises(ValueError, match=r".") as why:
-        Expression.of(path, **given)
-    return ways_out(path, why.value, **given)
-
-
 @pytest.mark.parametrize("line", R)
 def test_tables_of_r_are_read(line, write):
     check(Expression.of(write(R[line])))
@@ -65,7 +58,7 @@ def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
     found = Expression.of(levels, genes_in_rows=True)
     assert found.genes == ("G1", "G2")
     assert found.steady_values.tolist() == [[1, 2], [3, 4], [5, 6.5]]
-    assert options_that_read(levels)[0] == {"genes_in_rows": True}
+    assert refused(levels)[1][0] == {"genes_in_rows": True}
     cells = Expression.of(levels, pseudotime=clock)
     assert cells.series == ("Lineage1",) * 3 + ("Lineage2",) * 2
     assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
@@ -129,7 +122,7 @@ def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
     path = write("Time\tNA.\tG2\n0\t1.5\t0.25\n2\t#N/A\t1\n4.5\t3\t4\n")
     with pytest.raises(DataError, match="found '#N/A'; it is the only value that is missing"):
         Expression.of(path)
-    assert options_that_read(path) == [{"missing": "interpolate"}]
+    assert refused(path)[1] == [{"missing": "interpolate"}]
     with pytest.raises(
         DataError, match=r"tsv:1, column 4: a gene must have a name.*give ignore='4'"
     ):
@@ -156,7 +149,7 @@ def test_a_time_of_another_name_is_named_by_an_option(name, write):
     path = write(f"{name},NA.,G2\n0,1.5,0.25\n2,2,1\n4.5,3,4\n")
     with pytest.raises(DataError, match=r"seems to be it: give time_column"):
         Expression.of(path)
-    assert options_that_read(path) == [{"time_column": name}]
+    assert refused(path)[1] == [{"time_column": name}]
     check(Expression.of(path, time_column=name))
     check(Expression.of(path, time_column="1"))
 
@@ -171,7 +164,7 @@ def test_times_with_units_in_front_are_no_names_of_samples(time, cells, write):
     path = write(f"{time},Bio_Rep,NA.,G2\n" + "".join(rows))
     with pytest.raises(DataError, match=f"{time} seems to be it: give time_column"):
         Expression.of(path)
-    first = options_that_read(path)[0]
+    first = refused(path)[1][0]
     assert first == {"time_column": time, "series_column": ("Bio_Rep",)}
     assert Expression.of(path, **first).series == ("R1",) * 3 + ("R2",) * 3
 
@@ -238,9 +231,9 @@ def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
     given = {"genes_in_rows": True}
     with pytest.raises(DataError, match=r"tsv:3, .*no cell of 'arm' is: .* series_column='arm'"):
         Expression.of(path, **given)
-    assert options_that_read(path, **given) == [
-        given | {"series_column": ("arm",)},
-        given | {"ignore": ("arm",)},
+    assert refused(path, **given)[1] == [
+        {"series_column": ("arm",)},
+        {"ignore": ("arm",)},
     ]
     assert set(Expression.of(path, **given, series_column="arm").series) == {"x", "y"}
 
@@ -249,9 +242,7 @@ def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
     path = write("id,symbol,0h,2h\nENS1,A,1,2\nENS2,B,3,4\nspike,C,9,9\n")
     with pytest.raises(DataError, match="column 'symbol': must be a number, found 'A'"):
         Expression.of(path, genes_in_rows=True)
-    assert options_that_read(path, genes_in_rows=True) == [
-        {"genes_in_rows": True, "ignore": ("symbol",)}
-    ]
+    assert refused(path, genes_in_rows=True)[1] == [{"ignore": ("symbol",)}]
     found = Expression.of(path, genes_in_rows=True, ignore=["symbol", "spike"])
     assert (found.genes, found.times.tolist()) == (("ENS1", "ENS2"), [0, 2])
     with pytest.raises(DataError, match="neither a column nor a row 'symbl' for ignore; did you"):
@@ -295,7 +286,7 @@ def test_a_column_of_a_sheet_that_parts_no_replicates_is_no_remedy(write):
     with pytest.raises(DataError, match=r"time 0 comes twice") as why:
         Expression.of(levels, **given)
     assert "--series-column" not in str(why.value)
-    ways = options_that_read(levels, **given)
+    ways = refused(levels, **given)[1]
     assert [way["replicates"] for way in ways] == ["unpaired", "average"]
 
 
@@ -338,6 +329,12 @@ def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write
     with pytest.warns(UserWarning, match="no times that differ stand in time, so age is"):
         found = Expression.of(write(text, "GSE2_series_matrix.txt"))
     assert found.times.tolist() == [1, 2]
+
+
+def test_a_series_matrix_of_geo_may_be_the_sheet_of_another_table(write):
+    levels = write("gene,GSM1,GSM2,GSM3\nA,1,2,4\nB,3,1,2\n", "levels.csv")
+    sheet = write(GEO, "GSE1_series_matrix.txt")
+    assert Expression.of(levels, samples=sheet, genes_in_rows=True).times.tolist() == [0, 2, 4.5]
 
 
 def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
@@ -412,32 +409,29 @@ def both(write):
     """A table of four samples and a sheet, or a series matrix of both and no sheet."""
 
     def make(*, of_geo=False, **columns):
-        names = [f"s{i}" for i in range(4)]
+        names = "s0 s1 s2 s3"
         if of_geo:
-            lines = "".join(
-                "!Sample_characteristics_ch1\t" + "\t".join(f"{name}: {c}" for c in cells) + "\n"
-                for name, cells in columns.items()
-            )
-            levels = "\t".join(["ID_REF", *names]) + "\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
-            text = f"!Series_title\tx\n{lines}{BEGIN}{levels}{END}"
-            return write(text, "GSE3_series_matrix.txt"), None
+            facts = [[f"{name}: {c}" for c in cells] for name, cells in columns.items()]
+            return write(series_matrix(facts, names), "GSE3_series_matrix.txt"), None
         table = "sample,A,B\ns0,1,4\ns1,2,3\ns2,3,2\ns3,4,5\n"
-        rows = zip(names, *columns.values(), strict=True)
+        rows = zip(names.split(), *columns.values(), strict=True)
         sheet = "\n".join(",".join(row) for row in [("sample", *columns), *rows]) + "\n"
         return write(table, "levels.csv"), write(sheet, "sheet.csv")
 
     return make
 
 
-BEGIN, END = "!series_matrix_table_begin\n", "!series_matrix_table_end\n"
-
-
 def matrix(*characteristics):
     """A series matrix of two genes in which every time comes twice, with more of its samples."""
-    lines = ["time: 0 h", "time: 0 h", "time: 2 h", "time: 2 h"], *characteristics
-    result = "".join(f"!Sample_characteristics_ch1\t{chr(9).join(cells)}\n" for cells in lines)
-    rows = "ID_REF\tGSM1\tGSM2\tGSM3\tGSM4\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
-    return f"!Series_title\tx\n{result}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
+    times = ["time: 0 h", "time: 0 h", "time: 2 h", "time: 2 h"]
+    return series_matrix([times, *characteristics])
+
+
+def series_matrix(characteristics, names="GSM1 GSM2 GSM3 GSM4"):
+    rows = (chr(9).join(["!Sample_characteristics_ch1", *cells]) for cells in characteristics)
+    levels = "\t".join(["ID_REF", *names.split()]) + "\nA\t1\t2\t3\t4\nB\t4\t3\t2\t5\n"
+    begin, end = (f"!series_matrix_table_{word}\n" for word in ("begin", "end"))
+    return "\n".join(["!Series_title\tx", *rows, f"{begin}{levels}{end}"])
 
 
 STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2"] * 2
@@ -534,7 +528,7 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
 def test_several_sheets_are_tried_by_check(book):
     timed = FRAME.rename(columns={"Time": "Timepoint"})
     path = book("two.xlsx", notes=pd.DataFrame({"a": ["b"]}), data=timed)
-    assert {"sheet": "data", "time_column": "Timepoint"} in options_that_read(path)
+    assert {"sheet": "data", "time_column": "Timepoint"} in refused(path)[1]
     assert command_of([path], {"sheet": "my data", "ignore": ("a", "b")}) == (
         f"grn-tvcs check {path} --sheet 'my data' --ignore a --ignore b"
     )

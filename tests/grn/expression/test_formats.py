@@ -317,7 +317,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
         assert Expression.of(path, **words).genes == names
     assert Expression.of(path, gene_column="gene_id", **words).genes == ids
     assert Expression.of(path, ignore=["gene_name"], **words).genes == ids
-    with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
+    with pytest.warns(UserWarning, match="by gene_name; 3 of 4 by gene_id, for it is empty"):
         assert Expression.of(path, gene_column="gene_name", **words).genes == names
     with pytest.raises(DataError, match="no column 'gene' for gene_column; did you mean"):
         Expression.of(path, gene_column="gene", **words)
@@ -326,7 +326,7 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
     assert Expression.of(frame, gene_column="gene_id", **words).genes == ids
     path.write_text(COUNTS.replace("gene_name", "Beschreibung"))
     words["samples"] = sheet
-    with pytest.warns(UserWarning, match="3 of 4 genes"):
+    with pytest.warns(UserWarning, match="3 of 4 by gene_id"):
         assert Expression.of(path, gene_column="Beschreibung", **words).genes == names
 
 
@@ -350,6 +350,7 @@ def test_a_repeated_row_of_column_names_is_refused(write):
         ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "but for start: .* be called 0"),
         ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
         ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
+        ("cell,Time,A\nAAACGTCA-1,0,2\nAAACGTTA-1,1,3\n", "names cells by their barcodes .*leave"),
         ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
     ],
 )
@@ -376,6 +377,19 @@ def test_most_heads_that_begin_with_time_are_samples(write):
 def test_heads_beside_times_may_be_samples_at_rest(write):
     path = write("gene,WT,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "x.csv")
     assert Expression.of(path, genes_in_rows=True, keep="WT").n_steady == 6
+
+
+@pytest.mark.parametrize("head", ["sample", "Condition", "day", "Time"])
+def test_a_sample_may_be_called_as_a_fact_of_samples(write, head):
+    path = write(f"gene,c1,{head},c3\nsample,1,2,4\nTime,3,1,2\n", "x.csv")
+    found = Expression.of(path, genes_in_rows=True, keep=[head, "sample", "Time"])
+    assert (found.n_steady, found.genes) == (3, ("sample", "Time"))
+
+
+@pytest.mark.parametrize(("corner", "options"), [("feature", {}), ("mz", {"gene_column": "mz"})])
+def test_decimals_name_genes_where_the_head_or_an_option_says_so(write, corner, options):
+    path = write(f"{corner},0h,2h,4h\n101.25,1,2,4\n99.5,3,1,2\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True, **options).genes == ("101.25", "99.5")
 
 
 def test_numbers_of_rows_before_names_of_genes_are_left_out(write):

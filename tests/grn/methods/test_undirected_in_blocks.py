@@ -12,7 +12,7 @@ from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.methods import aracne
 from grn_tvcs.methods.table import METHODS
-from grn_tvcs.network.digits import significant
+from grn_tvcs.network.ranking import significant
 
 N = 23
 

@@ -1,7 +1,5 @@
 """Confidence and what follows of it, against loops over the edges."""
 
-import json
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grn_tvcs import Network, read_network, write_edges, write_graphml, write_network
+from grn_tvcs import Network, read_network
 from grn_tvcs.network.confidence import calibration_error, expected_true, false_discovery
 from tvcs_core import DataError
 
@@ -123,40 +121,6 @@ def test_a_network_refuses_chances_outside_0_to_1_or_of_another_shape(name, wron
         Network.of(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
 
 
-def test_confidence_survives_edges_tsv_exactly(network, tmp_path):
-    write_edges(network, tmp_path / "edges.tsv")
-    header = (tmp_path / "edges.tsv").read_text().splitlines()[0].split("\t")
-    assert header[-2:] == ["confidence", "false_discovery"]
-    again = read_network(tmp_path / "edges.tsv", GENES)
-    assert again.edges() == network.edges()
-    assert np.array_equal(again.confidence, network.confidence)
-    assert np.array_equal(again.false_discovery, network.false_discovery)
-    assert list(network.to_frame().columns) == header
-    n = (network.confidence >= 0.5).sum()
-    assert f"verdict: not recorded; {n} edges have a confidence of 0.5 or more\n" in str(again)
-
-
-def test_graphs_hold_the_confidence_of_the_selected_edges(network, tmp_path):
-    expected = {(e.regulator, e.target): (e.confidence, e.false_discovery) for e in network.edges()}
-    write_graphml(network, tmp_path / "n.graphml")
-    write_network(network, tmp_path / "n.cyjs", "cyjs")
-    for graph in (nx.read_graphml(tmp_path / "n.graphml"), network.to_networkx()):
-        found = {
-            (u, v): (facts["confidence"], facts["false_discovery"])
-            for u, v, facts in graph.edges(data=True)
-        }
-        assert found == expected
-    cyjs = json.loads((tmp_path / "n.cyjs").read_text())["elements"]["edges"]
-    assert {
-        (e["data"]["source"], e["data"]["target"]): (
-            e["data"]["confidence"], e["data"]["false_discovery"],
-        )
-        for e in cyjs
-    } == expected  # fmt: skip
-    again = Network.from_networkx(network.to_networkx())
-    assert again.edges() == network.edges()
-
-
 def test_a_graph_with_a_confidence_of_another_kind_is_taken_without_it():
     graph = nx.DiGraph()
     graph.add_edge("A", "B", confidence=950)
@@ -177,14 +141,3 @@ def test_a_bad_confidence_in_a_table_names_line_and_column(tmp_path, name, cell)
     message = f"e.tsv:2, column '{name}': must be a number from 0 to 1"
     with pytest.raises(DataError, match=message):
         read_network(tmp_path / "e.tsv", GENES)
-
-
-def test_what_is_not_known_leaves_no_column(network, tmp_path):
-    plain = Network.of(GENES, network.scores)
-    write_edges(plain, tmp_path / "edges.tsv")
-    write_graphml(plain, tmp_path / "n.graphml")
-    for name in ("edges.tsv", "n.graphml"):
-        text = (tmp_path / name).read_text()
-        assert "confidence" not in text
-        assert "false_discovery" not in text
-    assert not {"confidence", "false_discovery"} & set(plain.to_frame().columns)

@@ -223,7 +223,13 @@ def test_a_list_is_no_sif_for_its_name_or_that_of_a_gene(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("run.json", "{"), ("run.json", "{}"), ("genes.txt", "\n"), ("genes.txt", "A\nA\n")],
+    [
+        ("run.json", "{"),
+        ("run.json", "{}"),
+        ("genes.txt", "\n"),
+        ("genes.txt", "A\nA\n"),
+        ("genes.txt", "TF,target\nA,B\n"),
+    ],
 )
 def test_bad_lists_of_genes_are_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)

@@ -4,11 +4,12 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from grn_tvcs import Network, write_edges, write_network
-from grn_tvcs.network.digits import significant
+from grn_tvcs import Network, Prior, write_edges, write_network
 from grn_tvcs.network.pairs import KINDS, Pairs
+from grn_tvcs.network.ranking import significant
 
 GENES = tuple("DBACFE")
 REGULATORS, TARGETS = np.array([1, 4, 5]), np.array([0, 1, 2, 4])
@@ -121,3 +122,18 @@ def test_digits_are_those_of_the_text():
     assert np.array_equal(significant(values, 6), message)
     cut = slice(None, None, 3)
     assert np.array_equal(significant(values[cut], 6), message[cut])
+
+
+def test_a_frame_is_put_in_the_order_of_the_genes():
+    frame = pd.DataFrame([[0, 0.5, 0], [0, 0, 1], [0, 0, 0]], list("ABC"), list("ABC"))
+    turned = frame.loc[list("CAB"), list("BCA")]
+    expected = {("A", "B"): 0.5, ("B", "C"): 1.0}
+    for given in (turned, frame, frame.set_axis(range(3)).set_axis(range(3), axis=1)):
+        edges = Network.of("ABC", given).edges()
+        assert {(e.regulator, e.target): e.score for e in edges} == expected
+        assert np.array_equal(Prior("ABC", given).weights, frame)
+    for make in (Network.of, Prior):
+        with pytest.raises(
+            ValueError, match="must name the genes in rows and columns, found A, B, C"
+        ):
+            make("ABD", frame)

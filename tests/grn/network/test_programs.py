@@ -1,9 +1,7 @@
 """Networks in the words of decoupler, CellOracle, Cytoscape, AnnData and notebooks."""
 
-import json
 import xml.etree.ElementTree as ET
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,27 +59,6 @@ def test_celloracle_gets_signed_links_and_a_base_of_who_may_regulate_whom(networ
 FACTS = ("stability", "evidence", "confidence", "false_discovery", "interaction")
 
 
-@pytest.mark.parametrize("name", ["graphml", "cyjs"])
-def test_graphs_hold_what_is_known_of_edges_and_genes(name, network, tmp_path):
-    write_network(network, tmp_path / "n", name)
-    text = (tmp_path / "n").read_text(encoding="utf-8")
-    graph = (
-        nx.read_graphml(tmp_path / "n")
-        if name == "graphml"
-        else nx.cytoscape_graph(json.loads(text))
-    )
-    assert graph.nodes["A"] | {"id": 0, "value": 0} == {
-        "id": 0, "value": 0, "name": "A", "in_degree": 0, "out_degree": 2, "is_regulator": True,
-    }  # fmt: skip
-    assert graph.nodes["<e>"]["is_regulator"] is False
-    facts = graph.edges["B", "NA"]
-    assert {name: facts[name] for name in FACTS} == {
-        "stability": 0.5, "evidence": "series", "confidence": 0.6, "false_discovery": 0.4,
-        "interaction": "represses",
-    }  # fmt: skip
-    assert Network.from_networkx(graph).genes == GENES
-
-
 def test_the_table_beside_a_sif_file_names_each_of_its_edges(network, tmp_path):
     write_network(network, tmp_path / "n.sif", "sif")
     write_network(network, tmp_path / "n.tsv", "edge-table")
@@ -122,19 +99,6 @@ def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_pa
         assert points[0] < points[1]
         used = {one.get("attributeName") for one in style.iter() if one.get("attributeName")}
         assert used == {"name", "interaction", "out_degree", "is_regulator", column}
-
-
-def test_a_network_stays_in_an_anndata_and_its_file(network, tmp_path):
-    anndata = pytest.importorskip("anndata")
-    data = anndata.AnnData(np.zeros((2, 5), dtype=np.float32), var=pd.DataFrame(index=GENES))
-    assert network.to_anndata(data) is data
-    data.write_h5ad(tmp_path / "x.h5ad")
-    again = Network.from_anndata(anndata.read_h5ad(tmp_path / "x.h5ad"))
-    assert again.genes == network.genes
-    assert again.edges() == network.edges(selected_only=True)
-    assert again.to_frame()["stability"].tolist() == [0.5] * 3
-    with pytest.raises(ValueError, match="uns has no network under 'other'; it has tvcs"):
-        Network.from_anndata(data, "other")
 
 
 def test_a_notebook_shows_a_network_with_its_names_escaped(network):

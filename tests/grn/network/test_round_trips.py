@@ -1,7 +1,9 @@
 """Every format that is written and read keeps score and sign, or is refused with what to do."""
 
+import json
 import warnings
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from grn_tvcs import FORMATS, Network, read_network, read_prior, write_edges, write_network
 from grn_tvcs.network.edge_files import read_reference
 from grn_tvcs.network.edge_table import write_reference
+from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.export import LEFT_OUT
+from grn_tvcs.network.pairs import EXTRA, KINDS
 from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 
@@ -27,12 +31,75 @@ def network():
     return Network.of(GENES, scores, signs)
 
 
+@pytest.fixture
+def rich(network):
+    """The same with all that may be known of edges, of which three are selected."""
+    scores = network.scores
+    return Network.of(
+        GENES, scores, network.signs, stability=scores / 2, own=scores > 0.4,
+        evidence=np.where(scores > 0, CODES["series+knock-out"], 0),
+        confidence=scores / 2, false_discovery=np.where(scores > 0, 1 - scores / 2, 1.0),
+        undirected=(scores > 0.8) | (scores.T > 0.8),
+    ).select_top(3)  # fmt: skip
+
+
 def known(network):
     edges = network.edges()
     return (
         {(e.regulator, e.target): e.score for e in edges},
         {(e.regulator, e.target): e.sign for e in edges},
     )
+
+
+def graph_in(path):
+    """The graph of a file of GraphML or of Cytoscape."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".graphml":
+        return nx.read_graphml(path)
+    return nx.cytoscape_graph(json.loads(text))
+
+
+@pytest.mark.parametrize("door", ["edges.tsv", "networkx", "n.graphml", "n.cyjs", "anndata"])
+def test_all_that_is_known_of_edges_comes_back(door, rich, tmp_path):
+    path, edges = tmp_path / door, rich.edges(selected_only=True)
+    if door == "edges.tsv":
+        write_edges(rich, path)
+        again, edges = read_network(path, GENES), rich.edges()
+        assert list(rich.to_frame().columns) == path.read_text().splitlines()[0].split("\t")
+        has_score = rich.scores > 0
+        for name in KINDS:
+            found, given = getattr(again, name), getattr(rich, name)
+            assert np.array_equal(found[has_score], given[has_score]), name
+        assert "verdict: not recorded; 0 edges have a confidence of 0.5 or more\n" in str(again)
+    elif door == "anndata":
+        anndata = pytest.importorskip("anndata")
+        data = anndata.AnnData(np.zeros((2, 4), np.float32), var=pd.DataFrame(index=GENES))
+        assert rich.to_anndata(data) is data
+        data.write_h5ad(tmp_path / "x.h5ad")
+        again = Network.from_anndata(anndata.read_h5ad(tmp_path / "x.h5ad"))
+        assert again.to_frame()["stability"].tolist() == [0.45, 0.35, 0.25]
+    else:
+        if door != "networkx":
+            write_network(rich, path, path.suffix[1:])
+        graph = rich.to_networkx() if door == "networkx" else graph_in(path)
+        again = Network.from_networkx(graph)
+        node = {"in_degree": 1, "out_degree": 0, "is_regulator": False}
+        assert {name: graph.nodes["D"][name] for name in node} == node
+        facts = dict(graph.edges["B", "C"])
+        assert {name: facts[name] for name in (*EXTRA, "interaction", "rank")} == {
+            "stability": 0.35, "own": True, "evidence": "series+knock-out",
+            "confidence": 0.35, "false_discovery": 0.65, "undirected": False,
+            "interaction": "represses", "rank": 2,
+        }  # fmt: skip
+    assert again.genes == GENES
+    assert again.edges() == edges
+
+
+@pytest.mark.parametrize("name", ["edges.tsv", "n.graphml"])
+def test_facts_that_are_not_known_leave_no_column(name, network, tmp_path):
+    path = tmp_path / name
+    write_edges(network, path) if name == "edges.tsv" else write_network(network, path, "graphml")
+    assert not [fact for fact in EXTRA if fact in path.read_text()]
 
 
 KEEPS_BOTH = ("arboreto", "beeline", "edge-table", "decoupler", "celloracle")
@@ -50,22 +117,17 @@ def test_every_format_is_here():
     assert set(LEFT_OUT) == {"dream", "sif", "celloracle-base"}
 
 
-@pytest.mark.parametrize("door", ["edges.tsv", *KEEPS_BOTH, "networkx", "frame", "links"])
+@pytest.mark.parametrize("door", [*KEEPS_BOTH, "frame", "links"])
 def test_scores_and_signs_come_back(door, network, tmp_path):
     path = tmp_path / "n.csv"
-    if door == "networkx":
-        again = Network.from_networkx(network.to_networkx())
+    if door in ("frame", "links"):
+        frame = network.to_decoupler() if door == "frame" else network.to_celloracle()
+        frame.to_csv(path)  # with pandas' numbers of rows
     else:
-        if door == "edges.tsv":
-            write_edges(network, path)
-        elif door in ("frame", "links"):
-            frame = network.to_decoupler() if door == "frame" else network.to_celloracle()
-            frame.to_csv(path)  # with pandas' numbers of rows
-        else:
-            write_network(network, path, door)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # nothing is lost, so nothing is warned of
-            again = read_network(path)
+        write_network(network, path, door)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is lost, so nothing is warned of
+        again = read_network(path)
     assert known(again) == (SCORES, SIGNS)
 
 
@@ -101,13 +163,6 @@ def test_a_reference_keeps_its_signs(network, tmp_path):
     assert known(read_reference(tmp_path / "gold.tsv", GENES))[1] == SIGNS
 
 
-def test_an_anndata_keeps_scores_and_signs(network):
-    anndata = pytest.importorskip("anndata")
-    var = pd.DataFrame(index=list(network.genes))
-    data = network.to_anndata(anndata.AnnData(np.zeros((2, len(var)), dtype=np.float32), var=var))
-    assert known(Network.from_anndata(data)) == (SCORES, SIGNS)
-
-
 LINKS = """,source,target,coef_mean,coef_abs,p,-logp
 0,A,B,0.21,0.21,1e-4,4
 1,B,C,-0.11,0.11,.01,2
@@ -126,6 +181,8 @@ LINKS = """,source,target,coef_mean,coef_abs,p,-logp
         ("Gene1\tGene2\tEdgeWeight\nA\tB\t.5\nB\tC\t-.4\n", [0.5, 0.4], "+-"),
         ("TF,target,importance,regulation,rho\nA,B,3,1,.4\nB,C,2,-1,-.3\n", [3, 2], "+-"),
         ("A\tB\tActivation\nB\tC\tRepression\n", [1, 1], "+-"),
+        ("TF\ttarget\timportance\nA\tB\t2.5\nB\tC\t1\n", [2.5, 1], "??"),
+        ("A,B,2.5\nB,C,1\n", [2.5, 1], "??"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*so every edge has the score 1")
@@ -138,33 +195,11 @@ def test_networks_of_others_keep_score_and_sign(text, scores, signs, tmp_path):
     assert "".join(e.sign for e in sorted(edges, key=lambda e: e.regulator)) == signs
 
 
-@pytest.mark.parametrize(
-    ("text", "signs"),
-    [
-        ("A\tB\tActivation\t123;456\nB\tC\tUnknown\t7\nA\tC\tRepression\t8\n", (1, 0, -1)),
-        ("A\tB\tActivation\nB\tC\tActivation\nA\tC\tRepression\n", (1, 1, -1)),
-        ("A\tB\t+\nB\tC\t+-\nA\tC\t-\n", (1, 0, -1)),
-        ("tf\tconfidence\ttarget\tmor\nA\tA\tB\t1\nB\tA\tC\t1\nA\tB\tC\t-1\n", (1, 1, -1)),
-        ("source,target,weight\nA,B,1\nB,C,1\nA,C,-1\n", (1, 1, -1)),
-    ],
-)
-def test_a_prior_of_a_database_loses_neither_its_first_row_nor_its_signs(text, signs, tmp_path):
-    (tmp_path / "prior.tsv").write_text(text)
-    prior = read_prior(tmp_path / "prior.tsv", GENES)
-    assert (prior.signs[0, 1], prior.signs[1, 2], prior.signs[0, 2]) == signs
-    assert prior.n_edges == 3
-
-
-def test_two_signs_of_one_edge_are_refused(tmp_path):
-    (tmp_path / "n.csv").write_text("source,target,weight,sign\nA,B,-2,+\n")
-    with pytest.raises(DataError, match=r"csv:2, column 'sign': says activation, but the score"):
-        read_network(tmp_path / "n.csv")
-
-
 def test_a_matrix_is_refused_with_the_remedy(tmp_path):
-    (tmp_path / "m.csv").write_text('"","A","B","C"\n"A",0,.4,0\n"B",0,0,.1\n"C",.3,0,0\n')
-    with pytest.raises(DataError, match=r"is a matrix of genes x genes.*m\.stack\(\)"):
-        read_network(tmp_path / "m.csv", GENES)
+    for corner in ("gene", ""):
+        (tmp_path / "m.csv").write_text(f"{corner},A,B,C\nA,0,.4,0\nB,0,0,.1\nC,.3,0,0\n")
+        with pytest.raises(DataError, match=r"is a matrix of genes x genes.*m\.stack\(\)"):
+            read_network(tmp_path / "m.csv", GENES)
     matrix = pd.read_csv(tmp_path / "m.csv", index_col=0)
     for name, turned in (("rows", matrix), ("columns", matrix.T)):
         turned.stack().to_csv(tmp_path / f"{name}.csv", header=False)
@@ -195,7 +230,7 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     [
         ("", None, "the file is empty"),
         ("p\tq\n", None, "must name genes of EDGES, found none: it names p, q, and EDGES A, B"),
-        ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found one line: 'A,B,C'"),
+        ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found the line 'A,B,C'"),
     ],
 )  # fmt: skip
 def test_a_reference_of_other_genes_is_no_reference(reference, genes, message, tmp_path):

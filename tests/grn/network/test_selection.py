@@ -1,13 +1,12 @@
-"""Edges under caps, found among few of the pairs: just those of the projection of all pairs."""
+"""Edges under caps: those of the projection of a table of all genes."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from grn_tvcs import Network, Rules
-from grn_tvcs.network import selection
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core import project
+from tvcs_core import TVCS, project
 
 N = 40
 GENES = tuple(f"G{i:02d}" for i in range(N))
@@ -49,40 +48,22 @@ def rules_of(rng):
 
 
 def by_projection_of_all(network, rules):
-    """What was done before there was a choice of few pairs: the definition."""
-    projection = project(np.sqrt(network.scores), rules.constraint(network.genes))
-    return projection.support & (network.scores > 0)
+    """Return the edges by the definition."""
+    genes = network.genes
+    constraint = TVCS.matrix(
+        (len(genes), len(genes)), row_caps=rules.out_caps(genes), col_caps=rules.max_in_degree,
+        total=rules.max_edges, allowed=rules.allowed(genes),
+    )  # fmt: skip
+    return project(np.sqrt(network.scores), constraint).support & (network.scores > 0)
 
 
-@pytest.mark.parametrize("few", [0, 10**9], ids=["among few", "all at once"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_selected_are_the_edges_of_the_projection_of_all_pairs(monkeypatch, kind, few):
-    monkeypatch.setattr(selection, "FEW", few)
+def test_selected_are_the_edges_of_the_projection_of_all_pairs(kind):
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(25):
         network, rules = Network.of(GENES, scores_of(kind, rng)), rules_of(rng)
         found = network.select_under_caps(rules).selected
         assert np.array_equal(found, by_projection_of_all(network, rules)), rules
-
-
-def test_few_of_many_pairs_are_projected(monkeypatch):
-    rng = np.random.default_rng(1)
-    n = 400
-    scores = rng.gamma(0.5, size=(n, n))
-    np.fill_diagonal(scores, 0.0)
-    network = Network.of(tuple(f"G{i:03d}" for i in range(n)), scores)
-    taken = []
-
-    def spied(V, constraint):
-        taken.append(V.nnz)
-        return project(V, constraint)
-
-    monkeypatch.setattr(selection, "project", spied)
-    rules = Rules(max_in_degree=3, max_out_degree=30, max_edges=800)
-    assert np.array_equal(
-        network.select_under_caps(rules).selected, by_projection_of_all(network, rules)
-    )
-    assert taken[-1] < 0.05 * n * n
 
 
 def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():

@@ -195,3 +195,11 @@ def test_an_edge_that_is_listed_with_both_signs_has_none():
     assert [(e.regulator, e.target, e.sign) for e in found.edges()] == [
         ("A", "B", "?"), ("A", "C", "-"), ("B", "C", "+")
     ]  # fmt: skip
+
+
+def test_an_empty_cell_names_no_gene_and_numbers_do():
+    frame = pd.DataFrame({"TF": [1, None, 2], "target": [2, 3, 3]}, dtype=object)
+    with pytest.warns(UserWarning, match="left out 1 edge with a gene that is not in the network"):
+        assert read_network(frame).genes == ("1", "2", "3")
+    with pytest.warns(UserWarning, match="left out 1 edge"):
+        assert read_reference(frame, [1, 2, 3]).n_selected == 2

@@ -102,8 +102,7 @@ def test_a_number_of_edges_alone_takes_the_surest_pairs_and_each_once():
     assert network.n_scored == N * (N - 1) / 2
 
 
-def test_many_pairs_are_asked_for_in_growing_numbers():
-    """A hub whose cap is full blocks all of the surest edges."""
+def test_a_hub_at_its_cap_leaves_room_for_other_edges():
     scores = np.triu(np.ones((N, N)), 1)
     scores[0] *= 5 + np.arange(N)
     scores = np.maximum(scores, scores.T)

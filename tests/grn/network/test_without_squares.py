@@ -3,7 +3,6 @@
 import csv
 import tracemalloc
 from contextlib import contextmanager
-from dataclasses import astuple
 
 import networkx as nx
 import numpy as np
@@ -12,9 +11,9 @@ import pytest
 
 from grn_tvcs import Expression, Network, infer, read_network, read_reference, score, write_edges
 from grn_tvcs.network.edge_table import write_reference
-from grn_tvcs.network.pairs import KINDS, Pairs
-from grn_tvcs.network.scores import CUTS, PAIRS, area_under_roc, average_precision
+from grn_tvcs.network.scores import CUTS, PAIRS
 from grn_tvcs.report.explorer import truth
+from tests.makers.networks import over_all_genes, random_network, random_reference
 
 MANY = 4000
 SQUARE = MANY**2  # bytes: of flags, the smallest kind of number
@@ -29,82 +28,6 @@ def less_than_a_square():
     finally:
         tracemalloc.stop()
     assert peak < SQUARE
-
-
-def over_all_genes(network):
-    """The same network, kept over genes x genes."""
-    return Network.of(network.genes, **{name: getattr(network, name) for name in KINDS})
-
-
-def random_network(seed, n=9):
-    """Few regulators and targets, ties, pairs without a score, genes in no order."""
-    rng = np.random.default_rng(seed)
-    regulators, targets = (np.sort(rng.choice(n, k, replace=False)) for k in (4, 6))
-    scores = rng.integers(0, 4, (4, 6)) / 3 * (regulators[:, None] != targets)
-    pairs = Pairs.correlated(regulators, targets, rng.normal(size=(4, 6)), scores)
-    return Network(tuple(f"G{i}" for i in rng.permutation(n)), pairs).select_top(5)
-
-
-def random_reference(seed, n=9):
-    rng = np.random.default_rng(100 + seed)
-    places = [(i, j) for i, j in rng.integers(0, n, (12, 2)).tolist() if i != j]
-    edges = sorted(set(places))
-    ends = [i for i, _ in edges], [j for _, j in edges]
-    known = {"scores": [1.0] * len(edges), "signs": rng.integers(-1, 2, len(edges))}
-    return Network(tuple(f"G{i}" for i in rng.permutation(n)), Pairs.listed(ends, known))
-
-
-def dense_score(network, reference, pairs, cut):
-    """Every figure over all genes x genes at once, one place for each pair."""
-    place = {gene: i for i, gene in enumerate(reference.genes)}
-    order = np.array([place[gene] for gene in network.genes])
-    is_edge = reference.selected[np.ix_(order, order)]
-    counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
-    if cut == "top-n":
-        network = Network.of(network.genes, np.where(counts, network.scores, 0.0), network.signs)
-        network = network.select_top(int(is_edge.sum()))
-    true, ranking, chosen = is_edge[counts], network.scores[counts], network.selected[counts]
-    tp, fp = int((true & chosen).sum()), int((~true & chosen).sum())
-    fn, tn = int((true & ~chosen).sum()), int((~true & ~chosen).sum())
-    sn, sp = tp / (tp + fn), tn / (tn + fp) if tn + fp else np.nan
-    spread = np.sqrt(float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    values, at = np.unique(-ranking[ranking > 0], return_inverse=True)
-    true_at = np.bincount(at, true[ranking > 0], values.size).astype(int)
-    size = np.bincount(at, minlength=values.size)
-    room = np.clip(int(true.sum()) - (np.cumsum(size) - size), 0, size)
-    figures = (
-        sn, sp, (tp + tn) / true.size, 0.0 if sn + sp == 0 else 2 * sn * sp / (sn + sp),
-        2 * tp / (2 * tp + fp + fn),
-        (tp * tn - fp * fn) / float(spread) if spread else 0.0, (sn + sp) / 2,
-        area_under_roc(true, ranking), average_precision(true, ranking),
-        float((true_at * room / size).sum()) / room.sum() if room.sum() else np.nan,
-        (tp + fn) / true.size,
-    )  # fmt: skip
-    ours, theirs = network.signs[counts], reference.signs[np.ix_(order, order)][counts]
-    known = true & chosen & (ours != 0) & (theirs != 0)
-    signs = int(known.sum()), int((ours == theirs)[known].sum())
-    return (*map(float, figures), true.size, tp + fn, tp + fp, tp, *signs, pairs, cut)
-
-
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("pairs", PAIRS)
-def test_scores_are_those_over_all_genes_to_the_last_bit(pairs, cut):
-    for seed in range(40):
-        network, reference = random_network(seed), random_reference(seed)
-        found = astuple(score(network, reference, pairs=pairs, cut=cut))
-        slow = dense_score(network, reference, pairs, cut)
-        assert repr(found) == repr(slow)  # NaN is NaN
-        squares = over_all_genes(network), over_all_genes(reference)
-        assert repr(astuple(score(*squares, pairs=pairs, cut=cut))) == repr(slow)
-
-
-def test_scores_of_real_values_are_those_over_all_genes_to_the_last_bit(rng):
-    reference = random_reference(0, 40)
-    scores = np.abs(rng.normal(size=(40, 40))) * ~np.eye(40, dtype=bool)
-    network = Network.of(reference.genes, scores).select_top(70)
-    for pairs in PAIRS:
-        slow = dense_score(network, reference, pairs, "caps")
-        assert repr(astuple(score(network, reference, pairs=pairs))) == repr(slow)
 
 
 def test_letters_of_a_report_are_those_over_all_genes():

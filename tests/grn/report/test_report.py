@@ -1,44 +1,23 @@
 import base64
 import hashlib
-import json
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
-from html.parser import HTMLParser
 from itertools import product
 
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, Network, Rules, SteadyStates, infer, score, simulate
+from grn_tvcs import Expression, Network, Rules, SteadyStates, infer, score
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
-from grn_tvcs.report.of_network import write_report
-from grn_tvcs.report.report import MAX_DRAWN, render
+from grn_tvcs.report.report import MAX_DRAWN, render, write_report
+from tests.makers.pages import Page
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
-
-
-class Page(HTMLParser):
-    """Collects tags, attributes and text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.text, self.scripts = [], [], [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_data(self, data):
-        if self.cdata_elem == "script":
-            if self.get_starttag_text() == "<script>":
-                self.scripts.append(data)
-            else:
-                self.data = json.loads(data)
-        else:
-            self.text.append(data)
 
 
 def page_of(expression, **caps):
@@ -50,11 +29,6 @@ def page_of(expression, **caps):
         source="x.tsv",
         command="grn-tvcs infer x.tsv",
     )
-
-
-@pytest.fixture(scope="module")
-def expression():
-    return simulate(10, 4, 9, n_edges=12, rng=0).expression
 
 
 def test_hostile_gene_names_stay_text(expression):
@@ -95,7 +69,7 @@ def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
 
 def test_the_report_shows_caps_edges_method_and_command(expression):
     page = Page(page_of(expression, max_in_degree=2, max_edges=7))
-    text = " ".join(" ".join(page.text).split())
+    text = page.words
     for part in ("2 regulators per gene", "no cap targets per", "7 edges at most", "GradMP"):
         assert part in text
     assert "grn-tvcs infer x.tsv" in text
@@ -132,7 +106,7 @@ def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expr
     assert list(zip(result["from"], result["to"], result["rank"], strict=True)) == [
         (genes.index(e.regulator), genes.index(e.target), e.rank) for e in edges
     ]
-    text = "".join(page.text)
+    text = page.words
     assert f"The drawing shows {MAX_DRAWN} of {len(edges)} selected edges" in text
     assert f"of {len(genes)} genes that they link" in text
 
@@ -156,7 +130,7 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
         command="grn-tvcs infer x.tsv --seed 3",
         scores=score(network, network),
     )
-    text = " ".join(" ".join(Page(html).text).split())
+    text = Page(html).words
     assert (
         "A gene regulatory network of 10 genes was inferred from 36 samples in 4 time series"
         in text
@@ -226,16 +200,16 @@ def states(given):
 
 
 def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
-    few = " ".join(" ".join(Page(page_of(expression)).text).split())
+    few = Page(page_of(expression)).words
     assert "edges in all" not in few
     assert "with at most" not in few
     why = "The number of true edges is unknown. The number selected, 1, is one for every"
     assert few.count(why) == 2  # in the facts, and in the methods to paste
     assert "scored edges selected as candidates to test, by the method" in few
     assert "no cap edges at most" in few
-    capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
+    capped = Page(page_of(expression, max_in_degree=2)).words
     assert "under at most 2 regulators of a gene, found by exact" in capped
-    given = " ".join(Page(page_of(expression, max_edges=5)).text)
+    given = Page(page_of(expression, max_edges=5)).words
     assert "candidates" not in given
     assert "under at most 5 edges in all" in given
     assert "Nothing says" not in given
@@ -267,7 +241,7 @@ def test_edges_of_knock_outs_differ_from_those_of_the_series(expression):
         network, Provenance(expression, Rules(max_edges=20), "tvcs"), source="x.tsv", command="x"
     )
     page = Page(html)
-    text = " ".join(" ".join(page.text).split())
+    text = page.words
     assert 0 < n_told < 20
     assert (
         f"{n_told} of the 20 selected edges are supported by genes that were changed and not"
@@ -280,7 +254,7 @@ def test_edges_of_knock_outs_differ_from_those_of_the_series(expression):
 
 
 def test_caps_by_gene_are_described_as_such(expression):
-    text = " ".join(Page(page_of(expression, max_out_degree={"G1": 2}, max_edges=5)).text)
+    text = Page(page_of(expression, max_out_degree={"G1": 2}, max_edges=5)).words
     assert "by gene" in text
     assert "its own number of targets of each named regulator" in text
 
@@ -314,3 +288,22 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     )
     assert "Stability" not in html
     assert "stability" not in Page(html).data["edges"]
+
+
+def test_a_network_in_parts_is_drawn_the_same_way_by_every_process():
+    script = (
+        "from grn_tvcs import Edge\n"
+        "from grn_tvcs.report.layout import draw\n"
+        "pairs = [('A', 'B'), ('B', 'C'), ('C', 'A'), ('D', 'E'), ('F', 'G'), ('G', 'H')]\n"
+        "print(draw([Edge(r, t, 1.0, '+', 1, True) for r, t in pairs]))\n"
+    )
+    message = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | {"PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(message) == 1

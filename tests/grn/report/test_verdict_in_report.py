@@ -1,40 +1,17 @@
 """The verdict, its curve and the confidence of edges in the report."""
 
-import json
-from html.parser import HTMLParser
-
 import numpy as np
 import pytest
 
-from grn_tvcs import Network, Rules, simulate
+from grn_tvcs import Network, Rules
 from grn_tvcs.network.provenance import Provenance
 from grn_tvcs.network.verdict import Verdict
 from grn_tvcs.report.data import support
 from grn_tvcs.report.report import render
+from tests.makers.pages import Page
 from tvcs_core.files.page import ABOVE, BELOW, HEIGHT, LEFT, RIGHT, WIDTH
 
-
-class Page(HTMLParser):
-    """The text of a page, cell by cell, and the data of its scripts."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.text = []
-        self.feed(html)
-
-    def handle_data(self, data):
-        if self.cdata_elem is None:
-            self.text.append(data.strip())
-        elif "application/json" in self.get_starttag_text():
-            self.data = json.loads(data)
-
-
 TODAY = {"from", "to", "score", "sign", "rank", "selected"}
-
-
-@pytest.fixture(scope="module")
-def expression():
-    return simulate(10, 4, 9, n_edges=12, rng=0).expression
 
 
 def made(chances, n=10, **more):
@@ -83,7 +60,7 @@ def test_the_curve_says_what_adds_up_and_stays_in_its_frame(chances):
 def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
     network = made([0.9, 0.8, 0.8, 0.3], verdict=Verdict(more=(2, 5)))
     page = Page(page_of(network, expression))
-    text = " ".join(" ".join(page.text).split())
+    text = page.words
     assert "supports 3 edges (of which 2 should be true); two more series would support 5." in text
     assert "3 edges had a probability of at least 0.5 (2.5 expected to be true)" in text
     assert "false discovery" in text

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import describe_value
+from tvcs_core.arguments import describe_value, refuse_masked
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.matrices import refuse_masked
 
 CHUNK_ENTRIES = 1 << 20  # entries read together (8 MB of float64), or one row if that is longer
 

@@ -43,11 +43,11 @@ class BlockContext:
         m = block.shape[1]
         start = np.zeros(self.first + block.shape[0] + 1, np.int64)
         columns = np.arange(m, dtype=np.int32)
-        keys = np.zeros(m, np.int64)
+        none = np.empty(0, np.int64)
         row_caps, col_caps = self.placed(self.row_caps), np.array(self.col_caps)
         for at, values in block.chunks():
             first, last = self.first + at, self.first + at + len(values)
             start[first : last + 1] = np.arange(len(values) + 1) * m
             flat = values.reshape(-1)
-            candidates = Candidates(flat, start[: last + 1], columns, keys, True, True)
+            candidates = Candidates(flat, start[: last + 1], columns, none, True, True)
             yield RowChunk(first, last, candidates, Counts(row_caps[:last], col_caps, self.total))

@@ -139,6 +139,6 @@ def core_question(problem: BlockedProblem, core_band: CoreBand, most: int, block
 
 
 def _candidates(values: Floats) -> Candidates:
-    """Return the core entries as a list; the network uses only its values and keys."""
-    none, keys = np.zeros(1, np.int64), np.zeros(values.size, np.int64)
-    return Candidates(values, none, np.empty(0, np.int32), keys, False, True)
+    """Return the core entries as a list; the network uses only its values."""
+    none = np.zeros(1, np.int64)
+    return Candidates(values, none, np.empty(0, np.int32), none, False, True)

@@ -19,7 +19,7 @@ from tvcs_core.projection.blocks import file
 from tvcs_core.projection.blocks.blocked_problem import BlockedProblem, survey
 from tvcs_core.projection.blocks.core import BlockNetwork, feasible_network
 from tvcs_core.projection.blocks.first_prices import first_prices
-from tvcs_core.projection.blocks.proof import BlockProof, ProveBlock
+from tvcs_core.projection.blocks.proof import prove_support
 from tvcs_core.projection.blocks.questions import ClosedPrices, PriceClosed
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.blocks.support import SendSupport, SupportPart
@@ -210,12 +210,7 @@ def _proved(
     cols = np.concatenate([x.col for x in parts]).astype(np.int64)
     values = np.concatenate([x.values for x in parts]).astype(np.float64)
 
-    def prove(block: int) -> ProveBlock:
-        of_block = readers.rows(block)
-        at = slice(*np.searchsorted(rows, [of_block.start, of_block.stop]))
-        return ProveBlock(u[of_block], w, price, rows[at] - of_block.start, cols[at], values[at])
-
-    found: list[BlockProof] = readers.ask(prove)
+    found = prove_support(readers, rows, cols, values, prices)
     for name, proof in zip(readers.names, found, strict=True):
         if proof.wrong:
             raise DataError("changed during the run; its rows must stay as they are", path=name)

@@ -14,6 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks.block import Block
+from tvcs_core.projection.blocks.readers import BlockReaders
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class BlockProof(NamedTuple):
@@ -49,12 +53,12 @@ class ProveBlock:
         The support: row in the block (sorted), column and value.
     """
 
-    row_duals: NDArray[np.float64]
-    col_duals: NDArray[np.float64]
+    row_duals: Floats
+    col_duals: Floats
     total_dual: float
-    rows: NDArray[np.int64]
-    cols: NDArray[np.int64]
-    values: NDArray[np.float64]
+    rows: Ints
+    cols: Ints
+    values: Floats
 
     def answer(self, block: Block) -> BlockProof:
         """Read the block once and return its sums."""
@@ -75,3 +79,21 @@ class ProveBlock:
             beyond[at] = np.maximum(-of_kept, 0.0)
             slack.append(float(beyond.sum()))
         return BlockProof(math.fsum(objective), math.fsum(slack), math.fsum(surplus), wrong)
+
+
+def prove_support(
+    readers: BlockReaders,
+    rows: Ints,
+    cols: Ints,
+    values: Floats,
+    duals: tuple[Floats, Floats, float],
+) -> list[BlockProof]:
+    """Ask all blocks to compare a support, listed row by row, with the prices in `duals`."""
+    u, w, price = duals
+
+    def prove(block: int) -> ProveBlock:
+        of_block = readers.rows(block)
+        at = slice(*np.searchsorted(rows, [of_block.start, of_block.stop]))
+        return ProveBlock(u[of_block], w, price, rows[at] - of_block.start, cols[at], values[at])
+
+    return readers.ask(prove)

@@ -50,6 +50,8 @@ class Instance:
         Arguments of the kernels.
     scale
         Factor that brings the largest gain into .25 .. 1.
+    per_row, per_col
+        Numbers of nonzero candidates in open groups, of each row and of each column.
     closed_row, closed_col
         Masks of the groups with cap 0.
     open_size, capacity
@@ -64,6 +66,7 @@ class Instance:
         self, candidates: Candidates, caps: Counts, largest: float, per_row: Ints, per_col: Ints
     ) -> None:
         self.candidates, self.caps = candidates, caps
+        self.per_row, self.per_col = per_row, per_col
         factor = scale_of(largest)
         drawn = draw_sizes(candidates.values)
         self.scale = factor * factor if candidates.squared else factor
@@ -99,8 +102,8 @@ class Instance:
 
 @lru_cache(maxsize=8)
 def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
-    """Return row starts, columns and zero keys of a table of this shape; shared, never written."""
-    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
+    """Return row starts, columns and no keys of a table of this shape; shared, never written."""
+    return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.empty(0, np.int64)
 
 
 def table_of(values: Floats, squared: bool) -> Candidates:

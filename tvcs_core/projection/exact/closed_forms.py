@@ -10,12 +10,7 @@ from tvcs_core.projection.kernels.records import Candidates, Floats, Ints
 LOAD_SD = 4.0  # standard deviations by which a Poisson load is expected to stay below a cap
 
 
-def closed_form(
-    instance: Instance,
-    per_row: Ints,
-    per_col: Ints,
-    mask: NDArray[np.bool_],
-) -> PricedSupport | None:
+def closed_form(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport | None:
     """Solve with the caps of rows and total alone, or of columns and total; None if infeasible.
 
     Tried only if the other side's caps cannot bind, or would not bind for random entries. Fills in
@@ -24,7 +19,8 @@ def closed_form(
     if instance.closed_row.any() or instance.closed_col.any():
         return None
     for by_rows in (True, False):
-        rows, cols = (instance.caps.rows, per_row), (instance.caps.cols, per_col)
+        rows = instance.caps.rows, instance.per_row
+        cols = instance.caps.cols, instance.per_col
         (caps, counts), (across, counts_across) = (rows, cols) if by_rows else (cols, rows)
         most = min(instance.caps.total, int(np.minimum(caps, counts).sum()))
         if not are_loose(across, counts_across, most / across.size):

@@ -24,12 +24,10 @@ MIN_PRUNING_TABLE, MIN_PRUNING_LIST = 4, 2
 MIN_PRUNED = 2_500  # entries of a list, below which counting takes longer than it saves
 
 
-def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_] | None:
-    """Return a mask of the entries that may be needed; None if these are not much fewer than all.
-
-    `per_row` and `per_col` are the numbers of nonzero candidates of open groups.
-    """
+def prune(instance: Instance) -> NDArray[np.bool_] | None:
+    """Return a mask of the entries that may be needed; None if these are most of all."""
     candidates, (row_caps, col_caps, _) = instance.candidates, instance.caps
+    per_row, per_col = instance.per_row, instance.per_col
     if not candidates.dense and (candidates.values.size <= MIN_PRUNED or candidates.keys.any()):
         return None
     needed = (

@@ -49,8 +49,6 @@ def solve_edges(
     col: NDArray[Any],
     key: Ints,
     values: Floats,
-    n_rows: int,
-    n_cols: int,
     row_caps: Ints,
     col_caps: Ints,
     total: int,
@@ -58,7 +56,7 @@ def solve_edges(
     squared: bool,
 ) -> PricedSupport:
     """Return the best support of a list of candidates; label -1 means no group."""
-    size = values.size
+    size, n_rows, n_cols = values.size, row_caps.size, col_caps.size
     row, col = row.astype(np.int32), col.astype(np.int32)
     row[row < 0], col[col < 0] = n_rows, n_cols
     row_start, order = np.empty(n_rows + 2, np.int64), np.empty(size, np.int32)
@@ -99,10 +97,10 @@ def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
         return solve_assignment(candidates, caps, largest)
     check_memory(candidates)
     instance, mask = Instance(candidates, caps, largest, per_row, per_col), np.zeros(size, bool)
-    closed = closed_form(instance, per_row, per_col, mask)
+    closed = closed_form(instance, mask)
     if closed is not None:
         return closed
-    needed = prune(instance, per_row, per_col)
+    needed = prune(instance)
     if needed is not None:
         return solve_needed(candidates, caps, needed)
     if not candidates.dense:
@@ -120,10 +118,8 @@ def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]
     position, values, squared = np.flatnonzero(needed), candidates.values, candidates.squared
     if candidates.dense:
         row, col = np.divmod(position, caps.cols.size)
-        key, (n, m) = np.zeros(position.size, np.int64), (caps.rows.size, caps.cols.size)
-        found = solve_edges(
-            row, col, key, values[position], n, m, caps.rows, caps.cols, caps.total, squared=squared
-        )
+        key = np.zeros(position.size, np.int64)
+        found = solve_edges(row, col, key, values[position], *caps, squared=squared)
     else:
         start = np.searchsorted(position, candidates.start)
         columns, keys = candidates.columns[position], candidates.keys[position]

@@ -9,22 +9,20 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.gains import gain, on_grid, tie
 from tvcs_core.projection.kernels.prices import put_in_place
-from tvcs_core.projection.kernels.records import TieKeys
 
 
 @kernel
-def hash_of(e, ties):
+def hash_of(e, candidates, row_of):
     """Return the tie hash of the entry at position e."""
-    columns, keys = ties.columns, ties.keys
-    if ties.dense:
+    columns = candidates.columns
+    if candidates.dense:
         r = e // columns.size
-        c = e - r * columns.size
-        return tie(r, c, keys[c])
-    return tie(np.int64(ties.row_of[e]), np.int64(columns[e]), keys[e])
+        return tie(r, e - r * columns.size, np.int64(0))
+    return tie(np.int64(row_of[e]), np.int64(columns[e]), candidates.keys[e])
 
 
 @kernel
-def keep_best(positions, gains, size, rank, buffer, ties, mask):
+def keep_best(positions, gains, size, rank, buffer, candidates, row_of, mask):
     """Keep exactly the best `rank` >= 1 of positions[:size]; return the largest excluded gain."""
     if size <= rank:
         for q in range(size):
@@ -41,7 +39,7 @@ def keep_best(positions, gains, size, rank, buffer, ties, mask):
     for q in range(size):
         spare -= gains[q] > least
         if gains[q] == least:
-            buffer[n] = hash_of(positions[q], ties)
+            buffer[n] = hash_of(positions[q], candidates, row_of)
             n += 1
     last = 0.0
     if n > spare:
@@ -52,7 +50,7 @@ def keep_best(positions, gains, size, rank, buffer, ties, mask):
         mask[e] = gains[q] > least
         if not (gains[q] == least and spare > 0):
             continue
-        if last == 0.0 or hash_of(e, ties) >= last:
+        if last == 0.0 or hash_of(e, candidates, row_of) >= last:
             mask[e] = True
             spare -= 1
     return other
@@ -63,10 +61,9 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, mask
     """Keep the best caps[g] entries of every line g; `other` receives the best excluded gains.
 
     Line g holds the positions order[start[g]:start[g+1]]; without `order`, start[g] + q * apart
-    for q below start[-1]. `row_of` is the row of each position of a list.
+    for q below start[-1]. `row_of` is (size,), the row of each position of a list.
     """
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
-    ties = TieKeys(candidates.dense, row_of, candidates.columns, candidates.keys)
     longest = start[start.size - 1]
     if order.size > 0:
         longest = 0
@@ -80,18 +77,17 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, mask
             if values[e] != 0.0:
                 positions[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
                 n += 1
-        other[g] = keep_best(positions, gains, n, caps[g], buffer, ties, mask)
+        other[g] = keep_best(positions, gains, n, caps[g], buffer, candidates, row_of, mask)
 
 
 @kernel
 def keep_best_of_kept(candidates, row_of, grid, total, n_kept, mask):
     """Keep the best `total` of the n_kept kept entries; return the best excluded gain."""
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
-    ties = TieKeys(candidates.dense, row_of, candidates.columns, candidates.keys)
     positions, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)
     n = np.int64(0)
     for e in range(mask.size):
         if mask[e]:
             positions[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
             n += 1
-    return keep_best(positions, gains, n, total, buffer, ties, mask)
+    return keep_best(positions, gains, n, total, buffer, candidates, row_of, mask)

@@ -11,7 +11,6 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.assignment import FREE, assign, bid
 from tvcs_core.projection.kernels.gains import (
-    MAX_SAFE_SIZE,
     MIN_RELATIVE_SIZE,
     MIN_SAFE_SIZE,
     gain,
@@ -24,8 +23,7 @@ from tvcs_core.projection.kernels.records import (
     Prices,
     UnitCapTable,
 )
-from tvcs_core.projection.kernels.rounding import gap_of
-from tvcs_core.projection.kernels.small import keep_smaller
+from tvcs_core.projection.kernels.small import keep_smaller, read_result, sizes_of
 from tvcs_core.projection.kernels.tied import count_tied, lay_worths
 
 BIDS_PER_ROW = 3  # bids per row before paths are searched (docs/method.md)
@@ -176,13 +174,8 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     """
     table, turned = with_short_rows(values)
     n, m = table.shape
-    largest, least, filled, is_safe = 0.0, MAX_SAFE_SIZE, 0, True
-    for value in table.reshape(-1):
-        is_safe &= abs(value) < MAX_SAFE_SIZE
-        largest = max(largest, abs(value))
-        least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
-        filled += value != 0.0
-    if not is_safe or largest < MIN_SAFE_SIZE or filled <= n:
+    largest, least, filled = sizes_of(values)
+    if largest < MIN_SAFE_SIZE or filled <= n:
         return 0.0, -1.0, 0.0, 0.0
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(3, np.int64)
     clock[:] = 0
@@ -201,8 +194,5 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     prices, caps = Prices(u, w, 0.0), Counts(row_caps, col_caps, total)
     if has_small and not keep_smaller(values, caps, steps, mask):
         return 0.0, -1.0, 0.0, 0.0
-    for r in range(u.size):
-        for c in range(w.size):
-            matrix[r, c] = values[r, c] if mask[r, c] else 0.0
-    objective, gap, hidden = gap_of(values, mask, prices, caps)
+    objective, gap, hidden = read_result(values, mask, matrix, prices, caps)
     return 0.0, objective, gap, hidden

@@ -31,7 +31,7 @@ class Candidates(NamedTuple):
     columns
         Dense: (m,), 0 .. m-1, shared by all rows. List: (size,), the column of each entry.
     keys
-        Additional input of the tie hash, laid out like the columns.
+        (size,) of a list: additional input of the tie hash, 0 for all entries of a table.
     dense
         Whether it is a table.
     squared
@@ -175,19 +175,6 @@ class TotalPrice(NamedTuple):
     price: float
     low: float
     high: float
-
-
-class TieKeys(NamedTuple):
-    """Row, column and key that the tie hash of the entry at a position depends on.
-
-    `columns` and `keys` are those of the `Candidates`. `row_of` is (size,) for a list, and of size
-    0 for a dense table, whose positions determine row and column.
-    """
-
-    dense: bool
-    row_of: Int32s
-    columns: Int32s
-    keys: Ints
 
 
 class Support(NamedTuple):

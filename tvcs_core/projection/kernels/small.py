@@ -166,14 +166,14 @@ def read_prices(pi, bits, u, w):
 
 @kernel
 def as_candidates(values):
-    """Return a table of values whose squares are the gains, without keys."""
+    """Return a table of values whose squares are the gains."""
     n, m = values.shape
-    start, columns, keys = np.empty(n + 1, np.int64), np.empty(m, np.int32), np.empty(m, np.int64)
+    start, columns, keys = np.empty(n + 1, np.int64), np.empty(m, np.int32), np.empty(0, np.int64)
     yes = np.bool_(True)
     for r in range(n + 1):
         start[r] = r * m
     for c in range(m):
-        columns[c], keys[c] = c, 0
+        columns[c] = c
     return Candidates(values.reshape(-1), start, columns, keys, yes, yes)
 
 
@@ -220,6 +220,30 @@ def keep_smaller(values, caps, steps, mask):
 
 
 @kernel
+def sizes_of(values):
+    """Return the largest size, the least one above 0, and how many values are not 0.
+
+    The largest is -1 if values need scaling, or one is not finite.
+    """
+    largest, least, filled, is_safe = 0.0, MAX_SAFE_SIZE, 0, True
+    for value in values.reshape(-1):
+        is_safe &= abs(value) < MAX_SAFE_SIZE
+        largest = max(largest, abs(value))
+        least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
+        filled += value != 0.0
+    return largest if is_safe else -1.0, least, filled
+
+
+@kernel
+def read_result(values, mask, matrix, prices, caps):
+    """Fill in the projection; return what `gap_of` does."""
+    for r in range(mask.shape[0]):
+        for c in range(mask.shape[1]):
+            matrix[r, c] = values[r, c] if mask[r, c] else 0.0
+    return gap_of(values, mask, prices, caps)
+
+
+@kernel
 def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     """Project a table without caps of 0: fill in support, matrix and prices.
 
@@ -228,12 +252,8 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     values are 0, one is not finite or needs scaling, or the general way takes no longer. Prices
     must be 0 on entry.
     """
-    largest, least, is_safe = 0.0, MAX_SAFE_SIZE, True
-    for value in values.reshape(-1):
-        is_safe &= abs(value) < MAX_SAFE_SIZE
-        largest = max(largest, abs(value))
-        least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
-    if not is_safe or largest < MIN_SAFE_SIZE:
+    largest, least, _ = sizes_of(values)
+    if largest < MIN_SAFE_SIZE:
         return 0.0, -1.0, 0.0, 0.0
     if values.size > MAX_FEW_NEEDED and has_few_lines(u.size, w.size):
         most = min(total, row_caps.sum(), col_caps.sum())
@@ -253,8 +273,5 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     price *= unit
     if has_small and not keep_smaller(values, caps, steps, mask):
         return 0.0, -1.0, 0.0, 0.0
-    for r in range(u.size):
-        for c in range(w.size):
-            matrix[r, c] = values[r, c] if mask[r, c] else 0.0
-    objective, gap, hidden = gap_of(values, mask, Prices(u, w, price), caps)
+    objective, gap, hidden = read_result(values, mask, matrix, Prices(u, w, price), caps)
     return price, objective, gap, hidden

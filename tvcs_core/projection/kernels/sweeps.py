@@ -38,7 +38,7 @@ def sweep_rows(candidates, caps, grid, col_price, width, first_row, last_row, th
 @kernel
 def fill_panel(candidates, caps, grid, row_price, left, size, panel):
     """Transpose columns left:left+size into panel rows, less row prices; return their length."""
-    values, keys, squared = candidates.values, candidates.keys, candidates.squared
+    values, squared, none = candidates.values, candidates.squared, np.int64(0)
     factor, nudged, n_cols = grid.factor, grid.nudged, candidates.columns.size
     slack, n = np.empty(size), np.int64(0)
     for r in range(caps.rows.size):
@@ -51,7 +51,7 @@ def fill_panel(candidates, caps, grid, row_price, left, size, panel):
         if nudged:
             of_row = tie_of_row(r)
             for i in range(size):
-                nudge = coarse_tie(of_row, left + i, keys[left + i]) * HASH_WEIGHT
+                nudge = coarse_tie(of_row, left + i, none) * HASH_WEIGHT
                 slack[i] += nudge * (slack[i] > 0.0)
         for i in range(size):
             panel[i, n] = slack[i] - price
@@ -89,7 +89,7 @@ def price_total(candidates, caps, grid, prices, row_threshold, col_threshold, st
     side and the prices of the other that is a sweep as in prices.py. The first entry differs from
     row to row, so that every column is sampled.
     """
-    values, keys, squared = candidates.values, candidates.keys, candidates.squared
+    values, squared, none = candidates.values, candidates.squared, np.int64(0)
     n_rows, n_cols, factor, nudged = caps.rows.size, caps.cols.size, grid.factor, grid.nudged
     row_price, col_price = prices.rows, prices.cols
     pool = np.empty(n_rows * (n_cols // step + 1))
@@ -101,7 +101,7 @@ def price_total(candidates, caps, grid, prices, row_threshold, col_threshold, st
         for c in range(int(r * GOLDEN_RATIO % 1.0 * step), n_cols, step):
             s = gain(values[r * n_cols + c], factor, squared)
             if nudged and s > 0.0:
-                s += coarse_tie(of_row, c, keys[c]) * HASH_WEIGHT
+                s += coarse_tie(of_row, c, none) * HASH_WEIGHT
             s -= row_price[r] + col_price[c]
             if s > row_threshold[r] and s > col_threshold[c] and caps.cols[c] > 0:
                 pool[n] = s

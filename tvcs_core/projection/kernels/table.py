@@ -16,6 +16,7 @@ from tvcs_core.projection.kernels.gains import (
     tie,
     tie_of_row,
 )
+from tvcs_core.projection.kernels.pairs import put_pair_in_place
 
 
 @kernel
@@ -54,8 +55,8 @@ def survey(candidates, caps, per_row, per_col):
 @kernel
 def nudged_gains(candidates, grid, row, out):
     """Fill `out` with the gains of a row of a table, nudged by their hash if needed."""
-    values, keys, squared = candidates.values, candidates.keys, candidates.squared
-    factor, nudged, first, size = grid.factor, grid.nudged, candidates.start[row], keys.size
+    values, squared, none = candidates.values, candidates.squared, np.int64(0)
+    factor, nudged, first, size = grid.factor, grid.nudged, candidates.start[row], out.size
     for j in range(size):
         x = values[first + j] * factor
         out[j] = x * x if squared else x
@@ -63,7 +64,7 @@ def nudged_gains(candidates, grid, row, out):
         # At most 2^-37 of the largest gain, and nothing for zeros, which are never worth keeping.
         of_row = tie_of_row(row)
         for c in range(size):
-            out[c] += coarse_tie(of_row, c, keys[c]) * HASH_WEIGHT * (out[c] > 0.0)
+            out[c] += coarse_tie(of_row, c, none) * HASH_WEIGHT * (out[c] > 0.0)
 
 
 @kernel
@@ -73,7 +74,7 @@ def list_open(candidates, caps, grid, least, listed, row_start):
     Entries with gains below `least` are left out.
     """
     values, start, columns = candidates.values, candidates.start, candidates.columns
-    keys, nudged = candidates.keys, grid.nudged
+    nudged, none = grid.nudged, np.int64(0)  # lists, which have keys, are not nudged
     row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
     a = 0
     for r in range(start.size - 1):
@@ -91,7 +92,7 @@ def list_open(candidates, caps, grid, least, listed, row_start):
             if gains[a] < least:
                 continue
             if nudged:
-                gains[a] += coarse_tie(of_row, c, keys[e - shift]) * HASH_WEIGHT
+                gains[a] += coarse_tie(of_row, c, none) * HASH_WEIGHT
             if position.size > 0:
                 position[a] = e
             a += 1
@@ -160,19 +161,14 @@ def entry_costs(candidates, grid, listed, first, first_arc, cost):
 
     Pairs are compared lexicographically, so no two paths cost the same unless hashes are equal.
     """
-    values, keys = candidates.values, candidates.keys
-    dense, squared = candidates.dense, candidates.squared
-    row, col, position = listed.row, listed.col, listed.position
+    row, col, none = listed.row, listed.col, np.int64(0)
     for i in range(first, row.size):
-        e, r, c = position[i], np.int64(row[i]), np.int64(col[i])
-        key = keys[c] if dense else keys[e]
-        g = gain(values[e], grid.factor, squared)
+        r, c = np.int64(row[i]), np.int64(col[i])
+        g = gain(candidates.values[listed.position[i]], grid.factor, candidates.squared)
         if grid.nudged:
-            g += coarse_tie(tie_of_row(r), c, key) * HASH_WEIGHT * (g > 0.0)
-            cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid.steps), 0
-        else:
-            cost[first_arc + i, 0] = -on_grid(g, grid.steps)
-            cost[first_arc + i, 1] = -tie(r, c, key)
+            g += coarse_tie(tie_of_row(r), c, none) * HASH_WEIGHT * (g > 0.0)
+        cost[first_arc + i, 0] = -on_grid(g, grid.steps)
+        cost[first_arc + i, 1] = 0 if grid.nudged else -tie(r, c, none)
 
 
 @kernel
@@ -214,8 +210,8 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
     optimal. The worst entries of each row are listed, without gains. Signs are taken from floating
     point if they are clear, and otherwise from the grid. Returns (next row, number listed).
     """
-    values, keys, n_rows, size = candidates.values, candidates.keys, caps.rows.size, caps.cols.size
-    own, size_of, where = np.empty(size), np.empty(size), np.empty(size, np.int64)
+    values, n_rows, size, none = candidates.values, caps.rows.size, caps.cols.size, np.int64(0)
+    own, worst = np.empty(size), np.empty((size, 2), np.int64)  # violations and minus the columns
     price, near = np.empty(size), np.zeros((size + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
     unsure = float_prices(caps, grid, pi, first_row, price)
@@ -237,60 +233,29 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
             for c in range(8 * q, min(8 * q + 8, size)):
                 if not near[c] or caps.cols[c] == 0 or values[first + c] == 0.0:
                     continue
-                hashed = 0 if grid.nudged else tie(r, c, keys[c])
+                hashed = none if grid.nudged else tie(r, c, none)
                 wrong = violation(own[c] * grid.steps, hashed, mask[first + c], pi, r, n_rows + c)
                 if wrong > 0:
-                    size_of[found], where[found] = wrong, c
+                    worst[found, 0], worst[found, 1] = wrong, -c
                     found += 1
-        worst_first(size_of, where, found, most)
+        if found > most:
+            put_pair_in_place(worst, found, most - 1)
         for i in range(min(found, most)):
-            listed.row[n], listed.col[n] = r, where[i]
-            listed.position[n] = first + where[i]
+            listed.row[n], listed.col[n] = r, -worst[i, 1]
+            listed.position[n] = first - worst[i, 1]
             n += 1
     return n_rows, n
 
 
 @kernel
-def worst_first(size_of, where, found, most):
-    """Move the `most` largest of size_of[:found] to the front, and `where` with them."""
-    if found <= most:
-        return
-    low, high = 0, found
-    # Quickselect. Invariant: size_of[:low] >= size_of[low:high] >= size_of[high:found], and
-    # low <= most <= high.
-    while high - low > 1:
-        pivot = size_of[(low + high) >> 1]
-        i, j = low, high - 1
-        while i <= j:
-            while size_of[i] > pivot:
-                i += 1
-            while size_of[j] < pivot:
-                j -= 1
-            if i <= j:
-                size_of[i], size_of[j] = size_of[j], size_of[i]
-                where[i], where[j] = where[j], where[i]
-                i += 1
-                j -= 1
-        if most <= j:
-            high = j + 1
-        elif most >= i:
-            low = i
-        else:
-            return
-
-
-@kernel
 def all_bits(candidates, caps, grid):
-    """Return the union of the bits of all gains; its lowest bit is a common unit of the gains."""
-    values, start, columns = candidates.values, candidates.start, candidates.columns
-    bits = 0
+    """Return the union of the bits of all gains of a table; its lowest bit is their common unit."""
+    values, start, bits = candidates.values, candidates.start, 0
     for r in range(start.size - 1):
-        if caps.rows[r] == 0:
-            continue
-        shift = start[r] if candidates.dense else 0
-        for e in range(start[r], start[r + 1]):
-            if caps.cols[columns[e - shift]] > 0:
-                bits |= on_grid(gain(values[e], grid.factor, candidates.squared), grid.steps)
+        for c in range(caps.cols.size if caps.rows[r] > 0 else 0):
+            if caps.cols[c] > 0:
+                x = values[start[r] + c]
+                bits |= on_grid(gain(x, grid.factor, candidates.squared), grid.steps)
     return bits
 
 

@@ -127,7 +127,7 @@ def test_entries_with_the_same_hash_do_not_stop_the_search(paths_only):
     none, values = np.zeros(5, np.int64), np.ones(5)
     for total in (1, 2, 5):
         caps = np.array([1, 2]), np.array([2, 1])
-        found = solve_edges(row, col, none, values, 2, 2, *caps, total, squared=True)
+        found = solve_edges(row, col, none, values, *caps, total, squared=True)
         assert np.count_nonzero(found.mask) == min(total, 3)
 
 

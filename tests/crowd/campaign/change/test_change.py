@@ -4,9 +4,8 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
-from tests.crowd.campaign.store.test_both_stores import tables
 from tests.every_command import call
-from tests.makers.campaigns import coming_from
+from tests.makers.campaigns import coming_from, rows_of, tables
 
 PEOPLE = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 GOLD = {f"g{k}": "ab"[k % 2] for k in range(20)}
@@ -17,11 +16,6 @@ GOLD_ANSWERS = [
 ]
 OF_GOLD = {"qualities": None, "gold": GOLD, "gold_answers": GOLD_ANSWERS, "workers": list(PEOPLE)}
 TABLE = Quality([[0.9, 0.8, 0.7], [0.6, 0.7, 0.8], [0.7, 0.7, 0.9]], PEOPLE, ["t1", "t2", "t3"])
-
-
-def kept(campaign):
-    """All that a store keeps but its audit."""
-    return {name: rows for name, rows in tables(campaign).items() if name != "audit"}
 
 
 def answered(campaign, *, before=None, labels="abab"):
@@ -50,7 +44,7 @@ def test_it_is_as_if_it_had_been_so(begin, law):
     first = {"classes": ["a", "b"]} | first
     changed = begin(**first)
     assert changed.change(**wanted)
-    assert kept(changed) == kept(begin(**(first | wanted)))
+    assert tables(changed, "audit") == tables(begin(**(first | wanted)), "audit")
     assert changed.change(**wanted) == []
 
 
@@ -173,12 +167,9 @@ def test_every_change_is_in_the_audit(begin):
     campaign = begin(budget=5, money=None)
     with coming_from("a"):
         campaign.change(budget=None, task_caps={"t2": 2}, now=1000.0)
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql(
-            "SELECT at, who, what, task, detail, address FROM audit ORDER BY id"
-        ).all()
+    query = "SELECT at, who, what, task, detail, address FROM audit ORDER BY id"
     common = (1000.0, "operator", "change")
-    assert [tuple(row) for row in rows] == [
+    assert rows_of(campaign, query) == [
         (*common, None, "budget: 5 -> none", "a"),
         (*common, "t2", "most workers: none -> 2", "a"),
     ]

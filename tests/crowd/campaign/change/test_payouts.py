@@ -7,6 +7,7 @@ import pytest
 
 from crowd_tvcs.campaign import Campaign, RejectedError, Worker
 from tests.every_command import call
+from tests.makers.campaigns import rows_of
 
 
 @pytest.fixture
@@ -67,6 +68,5 @@ def test_the_command(paid, tmp_path, monkeypatch, capfd):
         "cost": "0.1", "earned": "0.2", "paid": "0", "due": "0.2", "code": "",
     }  # fmt: skip
     assert "0 is due to 0 people" in call(words, capfd)[2]
-    with Campaign(place) as campaign, campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT what, detail FROM audit").all()
-    assert [tuple(row) for row in rows] == [("pay", "2 people, 0.45")]
+    with Campaign(place) as campaign:
+        assert rows_of(campaign, "SELECT what, detail FROM audit") == [("pay", "2 people, 0.45")]

@@ -2,15 +2,12 @@
 
 import pytest
 
+from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.campaign import Campaign, RejectedError, summary, task_statuses
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.desk.tables import labels
-from tests.crowd.campaign.store.test_both_stores import tables
 from tests.every_command import call
-
-
-def kept(campaign):
-    return {name: rows for name, rows in tables(campaign).items() if name != "audit"}
+from tests.makers.campaigns import rows_of, tables
 
 
 @pytest.mark.parametrize("model", ["dependent", "independent"])
@@ -19,7 +16,7 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
     for name in ("ann", "bob"):
         campaign.submit(name, campaign.next(name).task, "1")
     campaign.add(gold={"t2": "1"})
-    before = kept(campaign)
+    before = tables(campaign, "audit")
     campaign.settle("t1", "0")
     state = campaign.state()
     row = task_statuses(state)[0]
@@ -41,7 +38,7 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
     campaign.settle("t1", "1")
     assert labels(campaign.store)[1][0][1] == "1"
     campaign.settle("t1", None)
-    after = kept(campaign)
+    after = tables(campaign, "audit")
     assert after["task"] == before["task"] or model == "independent"
     assert after["gold"] == before["gold"]
 
@@ -82,6 +79,19 @@ def test_the_command(begin, tmp_path, monkeypatch, capfd):
     assert call(words, capfd)[::2] == (2, "error: give --label, or --take-back\n")
     code, _, err = call([*words, "--take-back"], capfd)
     assert (code, err) == (0, "task 't1': its answers decide again\n")
-    with Campaign("s.db") as campaign, campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit").all()
-    assert [tuple(row) for row in rows] == [("settle", "t1", "1"), ("settle", "t1", "taken back")]
+    with Campaign("s.db") as campaign:
+        rows = rows_of(campaign, "SELECT what, task, detail FROM audit")
+    assert rows == [("settle", "t1", "1"), ("settle", "t1", "taken back")]
+
+
+def test_labels_that_are_all_settled_are_gold_without_a_warning(begin, tmp_path, capfd):
+    """Those of a vote are not, and have the same columns."""
+    campaign, out = begin(), tmp_path / "gold.csv"
+    campaign.settle("t1", "1")
+    words = ["crowd-tvcs", "campaign", "export-labels", campaign.store.place, "--out", str(out)]
+    assert call(words, capfd)[0] == 0
+    assert read_gold(out).labels == {"t1": "1"}
+    campaign.submit("ann", campaign.next("ann").task, "1")
+    assert call(words, capfd)[0] == 0
+    with pytest.warns(UserWarning, match="of a vote, whose labels are no gold"):
+        read_gold(out)

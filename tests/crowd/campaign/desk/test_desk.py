@@ -7,16 +7,9 @@ import pytest
 
 from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED, LEASED, SKIPPED
-from tests.makers.campaigns import coming_from, making
+from tests.makers.campaigns import coming_from, rows_of
 
-WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 TASKS = ["t1", "t2", "t3"]
-
-
-@pytest.fixture
-def make(tmp_path):
-    with making(tmp_path, workers=WORKERS, tasks=TASKS, qualities=WORKERS) as make:
-        yield make
 
 
 def counters(campaign):
@@ -44,13 +37,11 @@ def counters(campaign):
 
 
 def audit(campaign):
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT who, what, task, detail, address FROM audit")
-        return [tuple(row) for row in rows]
+    return rows_of(campaign, "SELECT who, what, task, detail, address FROM audit")
 
 
-def test_times_of_answers_are_kept(make):
-    campaign = make()
+def test_times_of_answers_are_kept(begin):
+    campaign = begin()
     first = campaign.next("ann", now=1e9).task
     campaign.next("ann", now=1e9 + 2)  # to ask again is not to begin again
     campaign.submit("ann", first, "1", now=1e9 + 5)
@@ -65,8 +56,8 @@ def test_times_of_answers_are_kept(make):
     assert np.isnan(answers.seconds[1:3]).all()
 
 
-def test_answers_without_times_have_none(make):
-    campaign = make()
+def test_answers_without_times_have_none(begin):
+    campaign = begin()
     pairs = campaign.plan(labels=2, method="fast").pairs
     campaign.add_answers([(t, w, "1") for w, t in pairs])
     answers = campaign.state().answers
@@ -75,7 +66,7 @@ def test_answers_without_times_have_none(make):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_submit_and_next_is_a_submit_and_a_next(make, seed):
+def test_submit_and_next_is_a_submit_and_a_next(begin, seed):
     """Over a random history, with leases that lapse, a budget that ends and a group."""
     rng = np.random.default_rng(seed)
     workers = [Worker(f"w{i}", cost=1.0, team="g" if i < 2 else None) for i in range(6)]
@@ -83,7 +74,7 @@ def test_submit_and_next_is_a_submit_and_a_next(make, seed):
     tasks = [Task(f"t{j}", min_workers=j % 2) for j in range(8)]
     options = {"workers": workers, "qualities": qualities, "tasks": tasks, "budget": 20}
     options |= {"max_workers_per_task": 3, "lease_seconds": 30.0, "money": 18.0}
-    one, two, now = make(**options), make(**options), 1e9
+    one, two, now = begin(**options), begin(**options), 1e9
     for _ in range(40):
         name, now = f"w{rng.integers(6)}", now + float(rng.integers(1, 20))
         offer = one.next(name, now=now)
@@ -97,8 +88,8 @@ def test_submit_and_next_is_a_submit_and_a_next(make, seed):
     assert one.state().given == two.state().given
 
 
-def test_a_skipped_task_is_for_others(make):
-    campaign = make(max_workers_per_task=1)
+def test_a_skipped_task_is_for_others(begin):
+    campaign = begin(max_workers_per_task=1)
     task = campaign.next("ann").task
     with coming_from("hash"):
         campaign.skip("ann", task, "too dark")
@@ -113,20 +104,8 @@ def test_a_skipped_task_is_for_others(make):
     assert kept == counted
 
 
-def test_a_round_leaves_out_what_was_skipped_and_who_is_blocked(make):
-    campaign = make()
-    for _ in TASKS:
-        assert campaign.next("ann").task is not None
-        campaign.skip("ann", campaign.next("ann").task)
-    assert campaign.next("ann").reason == "no task is left for this worker"
-    campaign.block("bob")
-    pairs = campaign.plan(method="fast").pairs
-    assert {worker for worker, _ in pairs} == {"cy"}
-    assert {one.verdict for one in campaign.review_tasks()} == {"waiting"}
-
-
-def test_nobody_skips_what_they_do_not_have(make):
-    campaign = make()
+def test_nobody_skips_what_they_do_not_have(begin):
+    campaign = begin()
     task = campaign.next("ann").task
     with pytest.raises(RejectedError, match="'bob' does not have task"):
         campaign.skip("bob", task)
@@ -140,15 +119,15 @@ def test_nobody_skips_what_they_do_not_have(make):
     assert audit(campaign) == []
 
 
-def test_who_skipped_a_task_may_still_answer_it(make):
-    campaign = make()
+def test_who_skipped_a_task_may_still_answer_it(begin):
+    campaign = begin()
     task = campaign.next("ann").task
     campaign.skip("ann", task)
     assert campaign.submit("ann", task, "1").reason == "accepted late"
 
 
-def test_an_answer_is_taken_back(make):
-    campaign = make()
+def test_an_answer_is_taken_back(begin):
+    campaign = begin()
     first = campaign.next("ann").task
     other = campaign.next("bob").task
     before = campaign.state().posterior
@@ -172,8 +151,8 @@ def test_an_answer_is_taken_back(make):
     assert kept == counted
 
 
-def test_an_answer_is_taken_back_after_the_lease_of_another_is_over(make):
-    campaign = make(lease_seconds=60)
+def test_an_answer_is_taken_back_after_the_lease_of_another_is_over(begin):
+    campaign = begin(lease_seconds=60)
     first = campaign.next("ann", now=0.0).task
     assert campaign.next("bob", now=0.0).task is not None
     campaign.submit("ann", first, "1", now=1.0)
@@ -183,15 +162,15 @@ def test_an_answer_is_taken_back_after_the_lease_of_another_is_over(make):
     assert kept == counted
 
 
-def test_of_a_reason_500_characters_are_kept(make):
-    campaign = make()
+def test_of_a_reason_500_characters_are_kept(begin):
+    campaign = begin()
     task = campaign.next("ann").task
     campaign.skip("ann", task, "x" * 600)
     assert audit(campaign) == [("ann", "skip", task, "x" * 500, None)]
 
 
-def test_an_answer_that_was_used_stays(make):
-    campaign = make()
+def test_an_answer_that_was_used_stays(begin):
+    campaign = begin()
     with pytest.raises(RejectedError, match="has no answer to take back"):
         campaign.undo("ann")
     pairs = campaign.plan(labels=9, method="fast").pairs
@@ -212,8 +191,8 @@ def test_an_answer_that_was_used_stays(make):
         campaign.undo("bob")
 
 
-def test_nothing_is_handed_out_while_it_is_paused(make):
-    campaign = make()
+def test_nothing_is_handed_out_while_it_is_paused(begin):
+    campaign = begin()
     task = campaign.next("ann").task
     campaign.pause()
     assert campaign.next("bob").reason == "the campaign is paused"
@@ -225,8 +204,8 @@ def test_nothing_is_handed_out_while_it_is_paused(make):
     assert [what for _, what, *_ in audit(campaign)] == ["pause", "resume"]
 
 
-def test_a_blocked_worker_gets_no_more(make):
-    campaign = make()
+def test_a_blocked_worker_gets_no_more(begin):
+    campaign = begin()
     task = campaign.next("ann").task
     campaign.block("ann")
     receipt, offer = campaign.submit_and_next("ann", task, "1")
@@ -239,8 +218,8 @@ def test_a_blocked_worker_gets_no_more(make):
 
 
 @pytest.mark.parametrize("change", ["UPDATE audit SET who = 'x'", "DELETE FROM audit"])
-def test_the_audit_is_only_added_to(make, change):
-    campaign = make()
+def test_the_audit_is_only_added_to(begin, change):
+    campaign = begin()
     campaign.pause()
     connection = sqlite3.connect(campaign.store.place)
     with pytest.raises(sqlite3.IntegrityError, match="the audit is only added to"):
@@ -248,12 +227,12 @@ def test_the_audit_is_only_added_to(make, change):
     connection.close()
 
 
-def test_random_turns_keep_all_counters(make, rng):
+def test_random_turns_keep_all_counters(begin, rng):
     """Claims, answers, skips and undone answers in any order, against the pairs counted anew."""
     workers = [Worker(f"w{i}", cost=0.5 + i) for i in range(5)]
     qualities = {w.name: 0.6 + 0.07 * i for i, w in enumerate(workers)}
     options = {"workers": workers, "qualities": qualities, "tasks": [f"t{j}" for j in range(7)]}
-    campaign = make(**options, max_workers_per_task=3, lease_seconds=40.0, budget=18)
+    campaign = begin(**options, max_workers_per_task=3, lease_seconds=40.0, budget=18)
     now, undone = 1e9, 0
     for _ in range(150):
         name, now = f"w{rng.integers(5)}", now + float(rng.integers(1, 15))
@@ -273,7 +252,5 @@ def test_random_turns_keep_all_counters(make, rng):
     kept, counted = counters(campaign)
     assert kept == counted
     assert undone > 0
-    with campaign.store.read() as (connection, _):
-        places = connection.exec_driver_sql("SELECT place FROM pair WHERE place IS NOT NULL")
-        found = sorted(place for (place,) in places)
-    assert found == list(range(1, campaign.state().settings.answers + 1))
+    found = rows_of(campaign, "SELECT place FROM pair WHERE place IS NOT NULL ORDER BY place")
+    assert [place for (place,) in found] == [*range(1, campaign.state().settings.answers + 1)]

@@ -11,6 +11,7 @@ from crowd_tvcs.campaign.desk.access import Links, hashed
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
+from tests.makers.campaigns import rows_of
 from tvcs_core import DataError
 
 WORKERS = [
@@ -204,7 +205,8 @@ def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
 def test_a_claim_is_apart_by_two_standard_errors_and_an_answer(
     mean_confidence, measured, number, message
 ):
-    assert figures._apart(mean_confidence, measured, number) == message
+    found = figures._gap(mean_confidence, measured, number, "answers", "{} are claimed")
+    assert found.endswith(f": {message} than can be chance") if message else found == ""
 
 
 def test_claims_that_differ_from_measurements_are_reported(begin):
@@ -252,13 +254,10 @@ def test_links_are_made_known_and_revoked(desk):
     for change in (links.make, links.revoke):
         with pytest.raises(RejectedError, match="there is no worker 'zoe' in this campaign"):
             change(["zoe"], now=6.0)
-    with desk.store.read() as (connection, _):
-        kept = connection.exec_driver_sql("SELECT worker_id, token_hash, made, revoked FROM access")
-        first = tuple(kept.first())
-        noted = connection.exec_driver_sql("SELECT at, who, what, detail FROM audit").fetchall()
+    first = rows_of(desk, "SELECT worker_id, token_hash, made, revoked FROM access")[0]
     assert first == (1, hashlib.sha256(made["ann"].encode()).hexdigest(), 1.0, 3.0)
     assert hashed("x") == hashlib.sha256(b"x").hexdigest()
-    assert [tuple(row) for row in noted] == [
+    assert rows_of(desk, "SELECT at, who, what, detail FROM audit") == [
         (1.0, "operator", "links", "3 made"), (2.0, "operator", "links", "1 made"),
         (3.0, "operator", "revoke", "ann"), (4.0, "operator", "revoke", "ann"),
         (4.0, "operator", "revoke", "bob"), (5.0, "operator", "links", "0 made"),
@@ -285,14 +284,6 @@ def test_gold_is_learned_from_now_and_then(begin):
     assert learner.learn(160.0) is True
     assert {w.name: w.quality for w in campaign.state().workers}["ann"] < after["ann"]
     assert learner.learn(900.0) is False
-
-
-def test_gold_without_content_is_left_out_where_others_have_some(begin):
-    campaign = begin(gold={"g1": "1", "g2": "0"}, prior=0.5, model="independent")
-    set_content(campaign.store, {"t1": Content("one")}, None)
-    assert mix_in(campaign.store, {}, ["g2"]) == (1, 1)
-    assert mix_in(campaign.store, {"g3": "1"}, ["g1", "g2", "t3"]) == (2, 1)
-    assert gold.learn(campaign.store) is False  # as qualities come from a table
 
 
 def test_no_gold_to_put_among_the_tasks_is_reported(begin):

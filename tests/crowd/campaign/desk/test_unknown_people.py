@@ -4,7 +4,7 @@ import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, RejectedError
-from crowd_tvcs.campaign.desk.gold import Learner, learn, mix_in
+from crowd_tvcs.campaign.desk.gold import learn, mix_in
 from crowd_tvcs.skills.beta_prior import PRIOR_STRENGTH, USUAL_MEAN
 from crowd_tvcs.skills.estimate import estimate_quality
 from tests.every_command import call
@@ -97,16 +97,6 @@ def test_without_gold_left_the_tasks_come(begin):
     campaign = begin(first=50)
     got = answer(campaign, "ann", 1.0)
     assert [task in GOLD for task in got] == [True] * 20 + [False] * 30
-
-
-def test_a_learner_at_a_gate_waits_as_long_as_the_answer_says(begin):
-    campaign = begin(first=2)
-    learner = Learner(campaign.store, 5.0)
-    answer(campaign, "ann", 1.0, most=1)
-    assert learner.learn(100.0)
-    answer(campaign, "ann", 1.0, most=1)
-    assert not learner.learn(104.9)
-    assert learner.learn(1000.0)
 
 
 def test_a_skill_without_answers_is_that_of_usual_crowds():

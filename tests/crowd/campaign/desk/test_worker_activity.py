@@ -12,10 +12,8 @@ from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, RIGHT
 QUALITIES = {"ann": 0.9, "bob": 0.8}
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def campaign(request, tmp_path):
-    is_file = request.param == "SQLite"
-    place = tmp_path / "c.db" if is_file else request.getfixturevalue("database")
+@pytest.fixture
+def campaign(place):
     tasks = [f"t{j}" for j in range(9)]
     with Campaign.create(place, workers=QUALITIES, tasks=tasks, qualities=QUALITIES) as made:
         yield made

@@ -16,6 +16,7 @@ from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worke
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
+from tests.makers.campaigns import tables
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -135,21 +136,6 @@ def outcome(campaign, held, method, given, clock):
         return getattr(campaign, method)(*given, now=clock)
     except (RejectedError, ValueError) as error:
         return str(error)
-
-
-def tables(campaign):
-    """All that is kept, but how often it was changed, and the times of the audit."""
-    with campaign.store.read() as (connection, _):
-        found = {}
-        for table in schema.metadata.sorted_tables:
-            rows = connection.execute(table.select()).mappings().all()
-            found[table.name] = sorted(
-                [
-                    repr({k: v for k, v in row.items() if k not in ("revision", "at")})
-                    for row in rows
-                ]
-            )
-        return found
 
 
 def hold_equal(place, database, kind, seed, length=90):
@@ -322,28 +308,6 @@ def test_a_database_that_was_away_costs_one_call(database):
             campaign.next("ann")
         for _ in range(store.POOL):
             assert campaign.next("ann").task == task
-
-
-def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
-    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
-    with three(database) as campaign:
-        task = campaign.next("ann").task
-        with speed.psycopg_of(database) as other, other.transaction():
-            other.execute("SELECT FROM campaign FOR UPDATE")
-            for call in (("next", "bob"), ("submit", "ann", task, "1")):
-                with pytest.raises(StoreError, match=r"locked by another program .* nothing was"):
-                    getattr(campaign, call[0])(*call[1:])
-        assert campaign.submit("ann", task, "1").reason == "accepted"
-
-
-def test_a_backend_that_is_killed_is_reported_and_replaced(database):
-    with three(database) as campaign:
-        task = campaign.next("ann").task
-        with speed.psycopg_of(database) as other:
-            end_all_others(other)
-        with pytest.raises(StoreError, match="nothing was changed"):
-            campaign.submit("ann", task, "1")
-        assert campaign.submit("ann", task, "1").reason == "accepted"
 
 
 @pytest.mark.parametrize("and_next", [False, True])

@@ -7,7 +7,6 @@ from sqlite3 import OperationalError
 import pytest
 from sqlalchemy import select, text
 
-from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.store import connection_cache, gold, queries, rows, schema
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.statements import Statement
@@ -93,14 +92,6 @@ def test_what_was_begun_ends_with_an_error(begin):
     with campaign.store.read() as (_, settings):
         assert settings.revision == 0
     assert campaign.next("ann").task is not None
-
-
-def test_a_refused_answer_leaves_the_connection_to_the_next(begin):
-    campaign = begin()
-    task = campaign.next("ann").task
-    with pytest.raises(RejectedError, match="there is no task 'x'"):
-        campaign.submit("ann", "x", "1")
-    assert campaign.submit("ann", task, "1").reason == "accepted"
 
 
 def test_a_look_sees_what_was_changed_and_names_the_store_where_it_fails(begin):

@@ -94,14 +94,6 @@ def test_a_new_file_is_for_its_owner_alone_whatever_the_umask(begin):
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
-def test_a_store_in_use_is_left_alone(begin):
-    campaign = begin()
-    options = {"workers": ["ann"], "tasks": ["t1"], "qualities": {"ann": 0.9}}
-    with pytest.raises(DataError, match="holds tables already; name a new file or an empty"):
-        Campaign.create(campaign.store.place, **options)
-    assert len(campaign.state().workers) == 3
-
-
 def test_nobody_changes_a_store_beside_one_who_locks_it(begin):
     opened = begin().store
     other = sqlite3.connect(opened.place, timeout=0.0)

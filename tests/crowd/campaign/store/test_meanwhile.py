@@ -11,7 +11,8 @@ from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
 from crowd_tvcs.campaign.stored_model import FIRST_FIT
-from tests.crowd.campaign.store.test_both_stores import outcome, tables
+from tests.crowd.campaign.store.test_both_stores import outcome
+from tests.makers.campaigns import tables
 
 NAMES = [f"w{i}" for i in range(6)]
 GOLD = {f"g{j:02d}": "abc"[j % 3] for j in range(40)}

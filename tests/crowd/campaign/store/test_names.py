@@ -5,7 +5,7 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker
-from crowd_tvcs.campaign.entries import MAX_NAME_BYTES
+from crowd_tvcs.campaign.settings import MAX_NAME_BYTES
 
 PRINTED = "".join(map(chr, np.random.default_rng(0).integers(33, 127, 2 * MAX_NAME_BYTES).tolist()))
 LONG = PRINTED[:MAX_NAME_BYTES]  # that no database could make shorter
@@ -14,15 +14,11 @@ REFUSED = {
     "half\ud800": "be text, found half of a character in 'half",
     PRINTED: f"have at most {MAX_NAME_BYTES} bytes",
     "\U0001f600" * (MAX_NAME_BYTES // 4 + 1): f"have at most {MAX_NAME_BYTES} bytes",
+    "None": "be (a name|the name of a task), found 'None', which is",
+    "1.23457E+17": r"be (a name|the name of a task), found '1.23457E\+17', which is",
 }
 OF_GOLD = {"qualities": None, "gold": {"g": "1", "h": "0"}}
 ANSWERS = [("g", "ann", "1"), ("h", "ann", "0")]
-
-
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def place(request, tmp_path):
-    """A place for a store, in a file or on a server."""
-    return tmp_path / "new.db" if request.param == "SQLite" else request.getfixturevalue("database")
 
 
 def created(place, **options):
@@ -37,7 +33,7 @@ def campaigns_of(name):
         "name of a task": lambda: {"tasks": [name]},
         "task of gold": lambda: {"gold": {name: "1"}},
         "worker of an answer": lambda: OF_GOLD | {"gold_answers": [*ANSWERS, ("g", name, "1")]},
-        "kind of a task|name of a kind": lambda: {
+        r"kind of a task|name of a kind|tasks\[0\]": lambda: {
             "qualities": None,
             "kinds": Quality([[0.9]], ["ann"], [name]),
             "tasks": [Task("t1", kind=name)],
@@ -51,6 +47,9 @@ def test_a_name_that_not_every_database_takes_is_refused(place, name):
         with pytest.raises(ValueError, match=f"^({what}) must {REFUSED[name]}"):
             created(place, **options())
     with created(place) as campaign:
+        for added in ({"workers": [name]}, {"tasks": [name]}):
+            with pytest.raises(ValueError, match=f"must {REFUSED[name]}"):
+                campaign.add(**added)
         for call in (campaign.next, campaign.block, lambda who: campaign.submit("ann", who, "1")):
             with pytest.raises(ValueError, match=r"^(worker|task) must|^there is no"):
                 call(name)

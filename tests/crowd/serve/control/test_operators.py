@@ -2,11 +2,9 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Worker
 from crowd_tvcs.serve.control.accounts import Account, read_accounts
 from crowd_tvcs.serve.desk import Served
-from tests.crowd.serve.conftest import PASSWORD, hidden
-from tests.every_command import call
+from tests.crowd.serve.conftest import PASSWORD, hidden, post
 from tvcs_core import DataError
 
 EVERYBODY = (
@@ -97,9 +95,7 @@ def test_what_each_sees_and_does(enter, campaign, one):
 
 def test_each_has_their_name_in_the_audit(enter, campaign):
     for name in ("eva", "tom"):
-        client = enter(name)
-        form = hidden(client.get("/operator"))["form"]
-        client.post("/operator/do", data={"what": "pause", "form": form})
+        post(enter(name), "do", what="pause")
     campaign.pause(False)
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
@@ -169,13 +165,6 @@ def test_a_table_of_operators_that_cannot_be(tmp_path, rows, message):
     assert "evas password" not in str(error.value)
 
 
-def test_there_are_one_or_several(campaign, capfd, tmp_path):
-    campaign.add(workers=[Worker("dee")])
-    words = ["--operators", "o.csv", "--operator-password-file", "p"]
-    code, _, err = call(["crowd-tvcs", "serve", campaign.store.place, *words], capfd)
-    assert (code, err) == (2, "error: give --operators or --operator-password-file, not both\n")
-
-
 def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse, enter, served):
     tokens, served.pages.least = served.links.make(None, now=1.0), 0.0
     page, one, operator = browse(tokens["ann"]), browse(), enter("eva")
@@ -183,10 +172,9 @@ def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse,
     one.headers["Authorization"] = f"Bearer {tokens['bob']}"
     task = one.post("/api/v1/next").json()["task"]
     one.post("/api/v1/skip", json={"task": task, "reason": "dark"})
-    form = hidden(operator.get("/operator"))["form"]
-    operator.post("/operator/do", data={"what": "block", "name": "cy", "form": form})
-    operator.post("/operator/link", data={"name": "cy", "form": form})
-    operator.post("/operator/plan", data={"labels": 1, "form": form})
+    post(operator, "do", what="block", name="cy")
+    post(operator, "link", name="cy")
+    post(operator, "plan", labels=1)
     with served.campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT what, address FROM audit").all()
     here = served.auth.keyed("testclient")

@@ -67,11 +67,3 @@ def test_what_is_refused(operator, campaign, fields, status, message):
     page = change(operator, **fields)
     assert page.status_code == status
     assert message in page.text
-
-
-def test_only_the_operator_sees_and_changes_settings(browse, tokens, campaign):
-    for client in (browse(), browse(tokens["ann"])):
-        assert client.get(PAGE).url.path == "/operator/login"
-        given = {"form": "x", "budget": "1"}
-        assert client.post("/operator/change", data=given).url.path == "/operator/login"
-    assert campaign.state().settings.budget is None

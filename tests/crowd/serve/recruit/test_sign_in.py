@@ -10,13 +10,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from crowd_tvcs.campaign.store.schema import audit
+from crowd_tvcs.serve.address import ListenAddress
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.sign_in import UserHeader
-from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, listening
 from tests.crowd.serve.turn.files import png
-from tests.makers.commands import crowd_tvcs
 
 HEADER = "X-Forwarded-User"
 PROXY = "10.0.0.7"
@@ -136,24 +135,3 @@ def test_over_a_socket_with_https_of_the_proxy(campaign):
     served.user_header = UserHeader(HEADER, (PROXY,))  # now this machine is not the proxy
     with listening(served, place) as url:
         assert get(X_Forwarded_User="ann", X_Forwarded_Proto="https")[0] == 401
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--user-header", HEADER], "--user-header needs --proxy-address, as anybody could write"),
-        (["--proxy-address", PROXY], "--proxy-address needs --user-header"),
-        (["--user-header", HEADER, "--proxy-address", "proxy"], "such as 10.0.0.7 or 172.18"),
-        (["--user-header", HEADER, "--proxy-address", "0.0.0.0/0"], "names every address"),
-        (["--user-header", "Cookie", "--proxy-address", PROXY], "must be a header such as X-Forw"),
-        (["--user-header", "a b", "--proxy-address", PROXY], "found 'a b'"),
-        (["--user-header", HEADER, "--proxy-address", PROXY, "--sign-up", "signed"],
-         "--user-header or --sign-up, not both"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(campaign, tmp_path, monkeypatch, words, message):
-    monkeypatch.chdir(tmp_path)
-    done = crowd_tvcs("serve", "c.db", *words)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -247,21 +247,6 @@ def test_a_completion_code_of_1_to_100_characters_is_taken(code):
     assert SignUp(SeatRules(False, 3), code=code).code == code
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--seats 5", "--seats needs --sign-up open or signed"),
-        ("--sign-up all", "--sign-up must be open or signed, found 'all'"),
-        ("--sign-up open", "--sign-up open needs --seats N, as whoever has the link may sign up"),
-        ("--sign-up signed --consent none.md", "none.md"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(campaign, capfd, words, message):
-    code, _, err = call(["crowd-tvcs", "serve", campaign.store.place, *words.split()], capfd)
-    assert code == 2
-    assert message in err
-
-
 def test_links_are_signed_by_a_command(campaign, served, tmp_path, capfd):
     ids = tmp_path / "ids.csv"
     ids.write_text("worker\np1\np2\n", encoding="utf-8")

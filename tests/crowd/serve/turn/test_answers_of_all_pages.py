@@ -82,7 +82,12 @@ def test_every_answer_is_of_a_kind_and_runs_nothing(browse, operator, tokens, se
     page = worker.get("/")
     page = worker.post("/answer", data=fields(page) | {"label": EVIL})
     assert campaign.state().settings.answers == 1
-    routers = [*api.routers(served), operator_pages.router(served), worker_pages.router(served)]
+    routers = [
+        api.operator_router(served),
+        api.worker_router(served),
+        operator_pages.router(served),
+        worker_pages.router(served),
+    ]
     routes = [*create_app(served).routes, *(route for one in routers for route in one.routes)]
     routes = [route for route in routes if getattr(route, "methods", None)]
     paths = {route.path.replace("{token}", token) for route in routes if "GET" in route.methods}

@@ -5,50 +5,31 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.desk.remarks import all_remarks
-from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried, read_texts
-from tests.browser import violations
-from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.turn.files import png
+from tests.crowd.serve.conftest import check_usable
 
 pytestmark = pytest.mark.browser
-SMALL = {"width": 360, "height": 640}
 CLASSES = [f"{name} {k}" for k in range(10) for name in ("ant", "bee", "cow", "dög")]
 RULES = "| class | means |\n|---|---|\n| ant | ![an ant](x.png) |\n| bee | نعم |"
 PAIR = Content("First.\nLine.", "x.png", text_2="שלום עולם.", image_2="x.png")
 
 
 @pytest.fixture
-def desk(tmp_path, browser):
+def desk(make_desk, browser):
     """Open the page of Ann at a desk with such classes, content and settings."""
-    made, contexts = [], []
+    contexts = []
 
-    def _desk(classes=("bad", "good"), content=None, lease=900.0, **more):
-        tasks = [f"t{j}" for j in range(6)]
-        campaign = Campaign.create(
-            tmp_path / f"{len(made)}.db", workers=["ann"], tasks=tasks, qualities={"ann": 0.9},
-            classes=list(classes), lease_seconds=lease,
-        )  # fmt: skip
-        (tmp_path / "media").mkdir(exist_ok=True)
-        (tmp_path / "media" / "x.png").write_bytes(png())
-        set_content(campaign.store, dict.fromkeys(tasks, content or Content("Text.")), tmp_path)
-        served = Served(campaign, PASSWORD, tmp_path / "media", **more)
-        served.per_worker.burst = 1000
-        served.pages.least = 0.0
-        context = listening(served)
-        url = context.__enter__()
-        made.append((context, campaign))
+    def _desk(classes=("bad", "good"), content=None, **more):
+        place, campaign, _ = make_desk(classes, content, 6, 0.0, **more)
         contexts.append(browser.new_context())
         page = contexts[-1].new_page()
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda one: errors.append(one.text) if is_bad(one) else None)
-        page.goto(f"{url}/w/{served.links.make(['ann'], now=1.0)['ann']}")
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda one: page.errors.append(one.text) if is_bad(one) else None)
+        page.goto(place)
         page.locator("#content").wait_for()
-        page.errors = errors
         return page, campaign
 
     yield _desk
@@ -56,23 +37,11 @@ def desk(tmp_path, browser):
         for page in context.pages:
             assert getattr(page, "errors", []) == []
         context.close()
-    for context, campaign in made:
-        context.__exit__(None, None, None)
-        campaign.close()
 
 
 def is_bad(message):
     """Whether the console reports an error; no desk has the icon that browsers ask for."""
     return message.type == "error" and not message.location["url"].endswith("favicon.ico")
-
-
-def check_nothing(page):
-    """Axe finds no violation at all, on a small screen and in both schemes."""
-    page.set_viewport_size(SMALL)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
 
 
 def labels(campaign):
@@ -84,7 +53,7 @@ def test_axe_finds_nothing_on_any_page_of_a_worker(desk):
     arabic = {**carried(), "lang": "ar", "dir": "rtl", "skip": "تخط"}
     for texts in (carried(), carried("de"), arabic):
         page, _ = desk(CLASSES, PAIR, instructions=RULES, texts=texts)
-        check_nothing(page)
+        check_usable(page, "light", "dark")
         expect(page.locator("details td img")).to_have_js_property("complete", True)
 
 
@@ -98,7 +67,7 @@ def test_a_picture_is_enlarged_by_press_and_by_key(desk):
     expect(zoom).to_have_attribute("aria-pressed", "true")
     wide = "(one) => getComputedStyle(one).maxWidth"
     assert picture.evaluate(wide) == "none"
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     zoom.focus()
     page.keyboard.press("Space")
     expect(zoom).to_have_attribute("aria-pressed", "false")
@@ -155,7 +124,7 @@ def test_the_countdown_is_that_of_the_lease(desk):
                                "is still room for it.", timeout=60_000)  # fmt: skip
     assert time.time() >= promised
     expect(lease).to_have_attribute("role", "alert")
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     page.keyboard.press("1")  # there is room
     page.get_by_text("You have answered 1").wait_for()
 
@@ -168,7 +137,7 @@ def test_a_slow_network_shows_what_was_taken(desk):
     page.get_by_text("Sending …").wait_for()
     expect(page.get_by_role("button", name="good")).to_have_class("taken")
     page.keyboard.press("1")  # another answer is not taken meanwhile
-    check_nothing(page)
+    check_usable(page, "light", "dark")
     for route in waiting:
         route.continue_()
     page.get_by_text("You have answered 1").wait_for()
@@ -206,4 +175,4 @@ def test_a_file_of_texts_turns_the_page_around(desk, tmp_path):
     assert button.bounding_box()["x"] < field.bounding_box()["x"] or (
         button.bounding_box()["y"] > field.bounding_box()["y"]
     )
-    check_nothing(page)
+    check_usable(page, "light", "dark")

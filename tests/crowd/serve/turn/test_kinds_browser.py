@@ -5,8 +5,7 @@ from playwright.sync_api import expect
 
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.browser import violations
-from tests.crowd.serve.conftest import PASSWORD, listening
+from tests.crowd.serve.conftest import PASSWORD, check_usable, listening
 from tests.crowd.serve.turn.kinds import KINDS, campaign_of
 
 pytestmark = pytest.mark.browser
@@ -20,16 +19,6 @@ OPERATORS = (
     "/task?name={task}",
     "/login",
 )
-
-
-def check_usable(page, path=""):
-    """Hold a page against all that axe finds, as wide as it is and on a small screen."""
-    assert violations(page) == [], path
-    size = page.viewport_size
-    page.set_viewport_size({"width": 360, "height": 640})
-    assert violations(page) == [], path
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.set_viewport_size(size)
 
 
 @pytest.fixture
@@ -67,4 +56,4 @@ def test_by_keyboard_and_for_everybody(browser, campaign, kind):
         page.get_by_role("heading", name="Workers").wait_for()
         for path in OPERATORS:
             page.goto(f"{url}/operator{path.format(task=task)}")
-            check_usable(page, path)
+            check_usable(page, what=path)

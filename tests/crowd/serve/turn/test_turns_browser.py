@@ -5,19 +5,15 @@ import time
 import pytest
 from playwright.sync_api import Error, expect
 
-from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, set_content
-from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.turn.files import png
+from tests.crowd.serve.conftest import PASSWORD, SMALL
 
 pytestmark = pytest.mark.browser
 PATIENCE = 60.0
 """Seconds that a busy machine may take for what comes at once elsewhere."""
 LEAST = 0.05
 """Seconds of a desk within which no answer is taken, where a test is not about haste."""
-SMALL = {"width": 360, "height": 640}
 LONG = "\n\n".join(f"Paragraph {k}. " + "Words that go on. " * 40 for k in range(30))
 ARABIC, HEBREW = "هل هذا صحيح؟ نعم.", "שלום עולם."
 SIGHT = """(one) => {
@@ -29,34 +25,13 @@ PRESS = """([key, code, more]) => document.activeElement.dispatchEvent(new Keybo
 
 
 @pytest.fixture
-def desk(tmp_path):
-    """Make a desk: classes, the content of all tasks; it yields address, token and campaign."""
-    made = []
+def desk(make_desk):
+    """Make a desk: classes, the content of all tasks; it yields address, campaign and desk."""
 
     def _desk(classes=("bad", "good"), content=None, least=LEAST):
-        tasks = [f"t{j}" for j in range(40)]
-        campaign = Campaign.create(
-            tmp_path / f"{len(made)}.db",
-            workers=["ann"],
-            tasks=tasks,
-            qualities={"ann": 0.9},
-            classes=list(classes),
-        )
-        bodies = {name: content or Content(f"Text of {name}.") for name in tasks}
-        set_content(campaign.store, bodies, tmp_path)
-        (tmp_path / "media").mkdir(exist_ok=True)
-        served = Served(campaign, PASSWORD, tmp_path / "media")
-        served.per_worker.burst = 1000
-        served.pages.least = least
-        context = listening(served)
-        made.append((context, campaign))
-        url = context.__enter__()
-        return f"{url}/w/{served.links.make(['ann'], now=1.0)['ann']}", campaign, served
+        return make_desk(classes, content, 40, least)
 
-    yield _desk
-    for context, campaign in made:
-        context.__exit__(None, None, None)
-        campaign.close()
+    return _desk
 
 
 @pytest.fixture
@@ -196,7 +171,6 @@ def test_a_double_click_without_script_answers_one_task(desk, opened):
 
 def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
     place, campaign, served = desk(content=Content(image="x.png"))
-    (served.media / "x.png").write_bytes(png())
     page = opened("about:blank")
     waiting = []
     page.route("**/media/**", lambda route: waiting.append(route))

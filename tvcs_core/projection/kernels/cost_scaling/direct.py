@@ -192,12 +192,12 @@ def centre(flow):
 
 
 @kernel
-def break_ties(flow, clock, keys, mask):
+def break_ties(flow, clock, mask):
     """Replace an optimal support by the one with the best hashes; False if it is not found."""
     size = MAX_TIGHT_PER_NODE * (mask.shape[0] + mask.shape[1] + 2)
     tail, head = np.empty(size, np.int64), np.empty(size, np.int64)
     top, no = np.int64(MAX_HASH), np.bool_(False)
-    keep_tight(flow, keys)
+    keep_tight(flow)
     if not scale(flow, clock, top // EPS_DIVISOR, top, no) or is_only_best(flow, tail, head) <= 0:
         return False
     read_kept(flow, mask)
@@ -242,4 +242,4 @@ def send_directly(candidates, caps, grid, prices, fits, has_ties, mask, pi):
     bits = none  # gain and -gain have the same lowest bit, which is below that of NO_ARC
     for e in range(table.size):
         bits |= table[e]
-    return bits if found > 0 or break_ties(flow, clock, candidates.keys, mask) else none
+    return bits if found > 0 or break_ties(flow, clock, mask) else none

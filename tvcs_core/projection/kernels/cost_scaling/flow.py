@@ -8,8 +8,8 @@ is in one of two tables at a time: gains by row if x = 0, minus gains by column 
 table has `NO_ARC`. The offers to a line are a row of its table plus the prices of the other
 side, whatever x is.
 
-Lines are numbered rows first, columns from the next multiple of `TABLE_ALIGNMENT` on; the numbers
-in between are lines without arcs. All numbers are integers in steps of the grid.
+Lines are numbered rows first, columns from the next multiple of 8 on; the
+numbers in between are lines without arcs. All numbers are integers in steps of the grid.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from tvcs_core.projection.kernels.records import Bools, Ints
 NO_ARC = -(2**61)  # no arc; plus any price it is below `BELOW_ALL_OFFERS`
 BELOW_ALL_OFFERS = -(2**60)  # below every offer
 PRICE_FLOOR = -(2**58)  # the search gives up if a price falls below it
-TABLE_ALIGNMENT = 16  # the widths of both tables are multiples of it, for vector code
+ROWS_AT_ONCE = 16  # laid out together: two cache lines of each column
 # Positions in `ends` for the source; those for the sink follow. Room is towards the other end.
 PRICE, EXCESS, ROOM = 0, 2, 4
 # Positions in `clock`: head of the queue, its length, turns so far, failure flag.
@@ -72,8 +72,8 @@ def lay_out(candidates, caps, grid, flow):
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
     row_caps, col_caps, m, columns = caps.rows, caps.cols, caps.cols.size, flow.columns
     lines = price.size
-    for first in range(0, row_caps.size, TABLE_ALIGNMENT):
-        last = min(first + TABLE_ALIGNMENT, row_caps.size)
+    for first in range(0, row_caps.size, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, row_caps.size)
         for r in range(first, last):
             line, row = table[start[r] : start[r] + m], values[r * m : r * m + m]
             for c in range(m):
@@ -92,3 +92,13 @@ def lay_out(candidates, caps, grid, flow):
                 excess[first + r] -= kept
                 at, taken = at + apart, taken + kept
             excess[columns + c] += taken
+
+
+@kernel
+def restore(flow, price, ends):
+    """Restore the prices of lines and ends, of which these are copies."""
+    # Element by element: for whole arrays numba spends 1.7 s on compiling shape errors.
+    for i in range(price.size):
+        flow.price[i] = price[i]
+    for i in range(ends.size):
+        flow.ends[i] = ends[i]

@@ -19,6 +19,7 @@ from tvcs_core.projection.kernels.cost_scaling.flow import (
     PRICE_FLOOR,
     ROOM,
     TURNS,
+    restore,
 )
 from tvcs_core.projection.kernels.records import Ints
 
@@ -96,11 +97,7 @@ def are_few_wrong(flow, eps, few):
     join_ends(flow, eps)
     if count_wrong(flow, few) < few:
         return True
-    # Element by element: for whole arrays numba spends 1.7 s on compiling shape errors.
-    for i in range(price.size):
-        flow.price[i] = price[i]
-    for i in range(ends.size):
-        flow.ends[i] = ends[i]
+    restore(flow, price, ends)
     return False
 
 

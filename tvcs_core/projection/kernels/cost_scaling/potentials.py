@@ -14,6 +14,7 @@ from tvcs_core.projection.kernels.cost_scaling.flow import (
     QUEUED,
     ROOM,
     TURNS,
+    restore,
 )
 from tvcs_core.projection.kernels.cost_scaling.refine import dequeue, enqueue
 
@@ -77,8 +78,5 @@ def make_exact(flow, clock, most):
             lower_end(flow, 1 - side, flow.ends[PRICE + side], clock)
     if clock[QUEUED] == 0:
         return True
-    for i in range(lines):
-        flow.price[i] = price[i]
-    for i in range(ends.size):
-        flow.ends[i] = ends[i]
+    restore(flow, price, ends)
     return False

@@ -19,7 +19,6 @@ from tvcs_core.projection.kernels.cost_scaling.flow import (
     PRICE_FLOOR,
     QUEUED,
     ROOM,
-    TABLE_ALIGNMENT,
     TURNS,
 )
 
@@ -92,36 +91,12 @@ def dequeue(queue, waiting, clock):
 
 
 @kernel
-def best_of_block(x, b):
-    """Return the largest of a block of 16 numbers, without branches."""
-    return max(
-        max(max(max(x[b], x[b + 1]), max(x[b + 2], x[b + 3])),
-            max(max(x[b + 4], x[b + 5]), max(x[b + 6], x[b + 7]))),
-        max(max(max(x[b + 8], x[b + 9]), max(x[b + 10], x[b + 11])),
-            max(max(x[b + 12], x[b + 13]), max(x[b + 14], x[b + 15]))),
-    )  # fmt: skip
-
-
-@kernel
-def best_block(tops, blocks):
-    """Return the largest of the blocks' maxima, and its block."""
-    best, at = tops[0], 0
-    for b in range(blocks):
-        best = max(best, tops[b])
-    while tops[at] != best:
-        at += 1
-    return best, at
-
-
-@kernel
-def take_best(offers, tops, block, best):
-    """Return the position of the best offer, which is in `block`, and remove the offer."""
-    position = block * TABLE_ALIGNMENT
-    while offers[position] != best:
-        position += 1
-    offers[position] = NO_ARC
-    tops[block] = best_of_block(offers, block * TABLE_ALIGNMENT)
-    return position
+def best_of(offers, size):
+    """Return the best of the first `size` offers."""
+    best = np.int64(BELOW_NO_ARC)
+    for j in range(size):
+        best = max(best, offers[j])
+    return best
 
 
 @kernel
@@ -196,18 +171,14 @@ def serve_lines(flow, eps, offers, tops, clock, most):
 
 
 @kernel
-def serve_end(side, flow, eps, offers, tops, clock):
+def serve_end(side, flow, eps, offers, clock):
     """Serve the excess of source or sink, which goes to lines and to the other end."""
     price, excess, room, cap, ends = flow.price, flow.excess, flow.room, flow.cap, flow.ends
     first = flow.columns if side == 1 else 0
     width = price.size - first if side == 1 else flow.columns
-    blocks = (width + TABLE_ALIGNMENT - 1) // TABLE_ALIGNMENT
     for j in range(width):
         offers[j] = price[first + j] if room[first + j] < cap[first + j] else NO_ARC
-    offers[width : blocks * TABLE_ALIGNMENT] = NO_ARC
-    for b in range(blocks):
-        tops[b] = best_of_block(offers, b * TABLE_ALIGNMENT)
-    best, block = best_block(tops, blocks)
+    best = best_of(offers, width)
     left, other, used = ends[EXCESS + side], ends[PRICE + 1 - side], ends[PRICE + side]
     while left > 0 and (best > BELOW_ALL_OFFERS or ends[ROOM + side] > 0):
         if ends[ROOM + side] > 0 and other >= best:
@@ -216,14 +187,16 @@ def serve_end(side, flow, eps, offers, tops, clock):
             ends[ROOM + 1 - side] += moved
             ends[EXCESS + 1 - side] += moved
         else:
-            i, used = first + take_best(offers, tops, block, best), best
+            j, used = place_of(best, offers, np.uint64(0)), best
+            i = first + np.int64(j)
             moved = min(left, cap[i] - room[i])
             room[i] += moved
             excess[i] += moved
             if excess[i] > 0:
                 enqueue(i, flow.queue, flow.waiting, clock)
+            offers[j] = NO_ARC
             if room[i] == cap[i]:
-                best, block = best_block(tops, blocks)
+                best = best_of(offers, width)
         left -= moved
     clock[FAILED] |= left > 0
     ends[EXCESS + side] = left
@@ -240,8 +213,8 @@ def refine(flow, eps, clock, most):
     """
     prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
-    blocks = (width + TABLE_ALIGNMENT - 1) // TABLE_ALIGNMENT
-    offers, tops = np.empty(blocks * TABLE_ALIGNMENT, np.int64), np.empty(blocks, np.int64)
+    n_chunks = width // np.int64(CHUNK_OFFERS) + 1
+    offers, tops = np.empty(width, np.int64), np.empty(n_chunks, np.int64)
     last = clock[TURNS] + most
     while clock[TURNS] < last:
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])
@@ -249,6 +222,6 @@ def refine(flow, eps, clock, most):
             return False
         if ends[EXCESS] <= 0 and ends[EXCESS + 1] <= 0:
             return True
-        serve_end(0 if ends[EXCESS] > 0 else 1, flow, eps, offers, tops, clock)
+        serve_end(0 if ends[EXCESS] > 0 else 1, flow, eps, offers, clock)
         clock[TURNS] += 1
     return False

@@ -5,6 +5,8 @@ the others. So a second flow over the tight arcs alone, with hashes as gains, fi
 pairs of gain and hash would.
 """
 
+import numpy as np
+
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.flow import BELOW_ALL_OFFERS, NO_ARC, PRICE, ROOM
 from tvcs_core.projection.kernels.gains import tie
@@ -13,10 +15,11 @@ MAX_HASH = 2**42  # no hash exceeds it
 
 
 @kernel
-def keep_tight(flow, keys):
+def keep_tight(flow):
     """Restrict to tight arcs with hashes as gains, and set all prices to 0; return their number."""
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
     room, cap, ends, lines, found = flow.room, flow.cap, flow.ends, flow.price.size, 0
+    none = np.int64(0)
     for i in range(lines):
         if start[i] < 0:
             continue
@@ -26,9 +29,9 @@ def keep_tight(flow, keys):
             if line[j] + prices[j] != price[i]:
                 line[j] = NO_ARC
             elif i < columns:
-                line[j] = tie(i, j, keys[j])
+                line[j] = tie(i, j, none)
             else:
-                line[j] = -tie(j, i - columns, keys[i - columns])
+                line[j] = -tie(j, i - columns, none)
             found += line[j] > BELOW_ALL_OFFERS
         if price[i] != ends[PRICE + side]:
             room[i], cap[i] = 0, 0

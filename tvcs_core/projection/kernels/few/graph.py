@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.pairs import is_less
 from tvcs_core.projection.kernels.records import Ints
 
 ABSENT = 2**60  # instead of a gain that cannot be lost, and minus it of one that cannot be won
@@ -62,6 +63,12 @@ class FewRows(NamedTuple):
     loss: Ints
     through: Ints
     tops: Ints
+
+
+@kernel
+def is_below(pairs, x, y):
+    """Return whether the pair of node x is below that of node y."""
+    return is_less(pairs[x, 0], pairs[x, 1], pairs[y, 0], pairs[y, 1])
 
 
 @kernel
@@ -167,13 +174,9 @@ def send(few, s, distance, before, through, at):
             if loss[i, y, 0] < FAR:
                 length = high + loss[i, y, 0] + price[y, 0]
                 hashed = low + loss[i, y, 1] + price[y, 1]
-                if length < distance[y, 0] or (
-                    length == distance[y, 0] and hashed < distance[y, 1]
-                ):
+                if is_less(length, hashed, distance[y, 0], distance[y, 1]):
                     distance[y, 0], distance[y, 1], before[y] = length, hashed, i
-            if nearest == i or distance[y, 0] < distance[nearest, 0] or (
-                distance[y, 0] == distance[nearest, 0] and distance[y, 1] < distance[nearest, 1]
-            ):
+            if nearest == i or is_below(distance, y, nearest):
                 nearest = y
         i = nearest
     for y in range(nodes):

@@ -12,11 +12,13 @@ from tvcs_core.projection.kernels.few.graph import (
     FAR,
     UNREACHED,
     FewRows,
+    is_below,
     lay_hub,
     offer,
     send,
 )
 from tvcs_core.projection.kernels.gains import gain, on_grid, tie
+from tvcs_core.projection.kernels.pairs import is_less
 from tvcs_core.projection.kernels.prices import put_in_place
 from tvcs_core.projection.kernels.simplex import terminals
 
@@ -50,9 +52,7 @@ def choose(few, gains, col_caps):
             if worth == 0 and hashed <= 0:
                 continue
             at = n
-            while at > 0 and (
-                worth > high[at - 1] or (worth == high[at - 1] and hashed > low[at - 1])
-            ):
+            while at > 0 and is_less(high[at - 1], low[at - 1], worth, hashed):
                 at -= 1
             n = min(n + 1, cap)
             for e in range(n - 1, at, -1):
@@ -158,12 +158,6 @@ def sample(row_caps, total, hashed, apart, price):
     return FewRows(
         kept, open_, room, hashed, column, flow, cap, excess, price, loss, through, tops
     )
-
-
-@kernel
-def is_below(price, x, y):
-    """Return whether the price of node x is below that of node y."""
-    return price[x, 0] < price[y, 0] or (price[x, 0] == price[y, 0] and price[x, 1] < price[y, 1])
 
 
 @kernel

@@ -12,12 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.lists.flow import (
-    is_less,
-    move,
-    put_pair_in_place,
-    worth_of,
-)
+from tvcs_core.projection.kernels.lists.flow import move, worth_of
+from tvcs_core.projection.kernels.pairs import is_less, put_pair_in_place
 from tvcs_core.projection.kernels.records import Int32s, Ints
 
 NEW, FINAL = -1, -2  # places in the heap of lines that are not in it

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.lists.flow import put_pair_in_place
+from tvcs_core.projection.kernels.pairs import put_pair_in_place
 from tvcs_core.projection.kernels.records import Bools, Int32s, Ints
 
 NO_OFFER = -(2**62)  # below every offer, also by half or a quarter; prices are below 2^58 in size

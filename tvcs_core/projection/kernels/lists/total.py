@@ -3,7 +3,8 @@
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.lists.flow import is_less, put_pair_in_place, worth_of
+from tvcs_core.projection.kernels.lists.flow import worth_of
+from tvcs_core.projection.kernels.pairs import is_less, put_pair_in_place
 
 REACH = 16  # times the last fall that the next one seldom exceeds
 # Gains in steps of 1/16 to 1/32, by the first 16 bits of float64 numbers.
