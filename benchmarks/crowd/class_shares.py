@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
-from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
+from crowd_tvcs.answers.class_prevalence import class_counts
 from crowd_tvcs.routing.outcomes import NO_LIMIT
 from crowd_tvcs.routing.replay import Split, draw_split
 from crowd_tvcs.routing.routing import next_batch
@@ -84,7 +84,7 @@ def accuracies(
         seen = bought(split, labels)
         k = counts.size
         priors = [np.full(k, 1.0 / k)]
-        priors += [class_prevalence(counts, strength) for strength in STRENGTHS]
+        priors += [(counts + s) / (counts + s).sum() for s in STRENGTHS]  # as `class_prevalence`
         out.append([split.score(posterior(seen, split.skill, prior)) for prior in priors])
     return np.array(out)
 

@@ -66,23 +66,21 @@ class Models:
 
         For a gold task it is that given by the other gold tasks.
         """
-        out = self.posteriors(np.ones(self.answers.size, dtype=bool))
+        out = self.posteriors()
         out[self.held_out_gold.tasks] = self.held_out_gold.chances
         return out
 
-    def posteriors(self, chosen: Bools) -> Floats:
-        """Return the probability of every class of every task, given some of the answers."""
-        skill, k = self.calibrated.skill, len(self.answers.classes)
-        task_of, worker_of = self.answers.task_of[chosen], self.answers.worker_of[chosen]
+    def posteriors(self) -> Floats:
+        """Return the probability of every class, by all gold: that of a gold task too."""
+        skill, answers, model = self.calibrated.skill, self.answers, self.dependence
         rows = answer_likelihoods(
-            self.answers.label_of[chosen], skill.mean, skill.habits, k, worker_of
+            answers.label_of, skill.mean, skill.habits, len(answers.classes), answers.worker_of
         )
         if self.calibrated.coefficients:
-            rows = rows.shifted(self.calibrated.shift[chosen])
-        model = self.dependence
-        weight = family_weights(model.within, task_of, self.family_of[worker_of])
+            rows = rows.shifted(self.calibrated.shift)
+        weight = family_weights(model.within, answers.task_of, self.family_of[answers.worker_of])
         return dependent_posterior(
-            model, rows, task_of, len(self.prior), self.prior, self.shares, weight
+            model, rows, answers.task_of, len(self.prior), self.prior, self.shares, weight
         )
 
 

@@ -31,14 +31,13 @@ class MeasuredPeople:
     ----------
     chosen
         Mask of these tasks among the gold tasks of the models.
-    tasks, truth, accuracy
-        Index among all tasks, class index of the label, and accuracy of a person on each of them.
+    truth, accuracy
+        Class index of the label, and accuracy of a person on each of them.
     labels
         Answers of people, of shape (tasks, most people), -1 after the last.
     """
 
     chosen: Bools
-    tasks: Integers
     truth: Integers
     accuracy: Floats
     labels: Integers
@@ -61,8 +60,7 @@ class MeasuredPeople:
         rank = np.arange(size.max())
         cells = np.minimum(start[at[chosen], None] + rank, own.size - 1)
         labels = np.where(rank < size[chosen, None], own.label_of[order[cells]], -1)
-        tasks = gold.tasks[chosen]
-        return cls(chosen, tasks, gold.truth[chosen], accuracy[tasks], labels)
+        return cls(chosen, gold.truth[chosen], accuracy[gold.tasks[chosen]], labels)
 
     @property
     def size(self) -> Integers:

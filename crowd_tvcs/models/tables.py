@@ -47,15 +47,11 @@ class AnnotatorTable:
     people: tuple[str, ...]
     rows: dict[str, dict[str, Any]]
 
-    def cost(self, worker: str) -> float | None:
-        """Return the cost of an answer of a worker; None if it is missing."""
-        found: float | None = self.rows.get(worker, {}).get("cost")
-        return found
-
     @property
     def person_cost(self) -> float | None:
         """Mean cost of an answer of a person; None if it is missing."""
-        known = [cost for name in self.people if (cost := self.cost(name)) is not None]
+        rows = [self.rows.get(name, {}) for name in self.people]
+        known = [row["cost"] for row in rows if "cost" in row]
         return sum(known) / len(known) if known else None
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from crowd_tvcs import Quality
+from crowd_tvcs import Answers, Gold, Quality
 
 
 def named(values, allowed=None):
@@ -15,3 +15,33 @@ def named(values, allowed=None):
 def drawn(n, m, seed=0, low=0.5, high=0.9, allowed=None):
     """The same, of qualities that are drawn between two numbers."""
     return named(np.random.default_rng(seed).uniform(low, high, (n, m)), allowed)
+
+
+def answered(
+    rng, accuracy, n_tasks, *, per_task=None, n_classes=2, n_gold=None, habit=0.0, common=0.0
+):
+    """Answers of workers with these accuracies to tasks, gold of the first, and the classes of all.
+
+    With chance `habit` a worker names the first class, whatever is true; with chance `common` all
+    see the class of another task.
+    """
+    n, per_task = len(accuracy), per_task or len(accuracy)
+    truth = rng.integers(0, n_classes, n_tasks)
+    seen = truth
+    if common:
+        is_lost = rng.random(n_tasks) < common
+        seen = np.where(is_lost, rng.integers(0, n_classes, n_tasks), truth)
+    worker_of = rng.random((n_tasks, n)).argsort(axis=1)[:, :per_task].ravel()
+    task_of = np.repeat(np.arange(n_tasks), per_task)
+    other = (seen[task_of] + rng.integers(1, n_classes, task_of.size)) % n_classes
+    is_right = rng.random(task_of.size) < np.asarray(accuracy)[worker_of]
+    label_of = np.where(is_right, seen[task_of], other)
+    if habit:
+        label_of[rng.random(task_of.size) < habit] = 0
+    tasks, workers, classes = (
+        [f"{letter}{k:05d}" for k in range(size)]
+        for letter, size in (("t", n_tasks), ("w", n), ("c", n_classes))
+    )
+    answers = Answers(tasks, workers, classes, task_of, worker_of, label_of)
+    known = range(n_tasks if n_gold is None else n_gold)
+    return answers, Gold({tasks[j]: classes[truth[j]] for j in known}, classes), truth

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.models.deferral import DeferredTasks
     from crowd_tvcs.models.fit import Models
-    from crowd_tvcs.models.mixes import AnnotatorMix
     from crowd_tvcs.models.people import People
     from crowd_tvcs.models.plans import ModelPlan
     from crowd_tvcs.models.tables import AnnotatorTable
@@ -115,11 +114,9 @@ def models(given: ModelsOptions) -> None:
     handed = DeferredTasks(
         fitted, open_tasks(fitted), accuracy, given.target, given.max_people, measured
     )
-    mixes = _annotator_mixes(fitted, who, handed)
     plans = _plans(given, handed, who)
-    _write(given, table.layout, handed, who, people, mixes, plans)
+    _write(given, table.layout, handed, who, people, plans)
     _print_messages(given, handed, who)
-    _print_mixes(mixes, given.target, handed.doubt)
     if given.right_share is not None:
         print(describe_plans(plans, given.right_share, _doubt(given, handed)))
     print_message(f"written to {given.out}")
@@ -143,22 +140,6 @@ def _people(fitted: Models, table: Answers, gold: Gold, who: AnnotatorTable) -> 
     if not any(task in gold.labels and worker in names for task, worker, _ in table.rows()):
         return None
     return fit_people(fitted, table, gold, who.people)
-
-
-def _annotator_mixes(
-    fitted: Models, who: AnnotatorTable, handed: DeferredTasks
-) -> list[AnnotatorMix]:
-    """Price subsets of models, where all costs and the accuracy of people are known."""
-    from crowd_tvcs.models.mixes import annotator_mixes
-
-    costs = [who.cost(name) for name in fitted.answers.workers]
-    person_cost = who.person_cost
-    if handed.accuracy is None or person_cost is None or None in costs:
-        return []
-    return annotator_mixes(
-        fitted, [cost for cost in costs if cost is not None], person_cost,
-        handed.accuracy, target=handed.target, most=handed.most, measured=handed.measured,
-    )  # fmt: skip
 
 
 def _plans(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> list[ModelPlan]:
@@ -202,10 +183,9 @@ def _doubt(given: ModelsOptions, handed: DeferredTasks) -> str:
 
 def _write(
     given: ModelsOptions, layout: str, handed: DeferredTasks, who: AnnotatorTable,
-    people: People | None, mixes: list[AnnotatorMix], plans: list[ModelPlan],
+    people: People | None, plans: list[ModelPlan],
 ) -> None:  # fmt: skip
     from crowd_tvcs.models import deferral
-    from crowd_tvcs.models.mixes import SUBSET_COLUMNS
     from crowd_tvcs.models.plans import PLAN_COLUMNS, confirmed
 
     with results("crowd-tvcs models", given, layout=layout) as out:
@@ -214,9 +194,6 @@ def _write(
         out.table("families.csv", deferral.FAMILY_COLUMNS, families)
         out.table("tasks.csv", handed.columns, handed.rows())
         out.table("priors.csv", *handed.priors())
-        if mixes:
-            cells = [["+".join(one.models), *list(vars(one).values())[1:]] for one in mixes]
-            out.table("subsets.csv", SUBSET_COLUMNS, cells)
         if plans:
             marks: list[bool | None] = [None] * len(plans)
             if given.right_share is not None:
@@ -343,7 +320,7 @@ def _delivered(handed: DeferredTasks) -> str:
     if handed.measured is None:
         return "their other errors are taken as independent"
     return (
-        f"on {plural(handed.measured.tasks.size, 'gold task')} their answers deliver a share of "
+        f"on {plural(handed.measured.truth.size, 'gold task')} their answers deliver a share of "
         f"{handed.delivered:.2f} of what people who err independently would add to the models, and "
         "so much counts here; assign counts all of it"
     )
@@ -361,22 +338,3 @@ def contradictions(handed: DeferredTasks) -> list[str]:
         for which, one in found
         if one is not None and one.is_miscalibrated
     ]
-
-
-def _print_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
-    from crowd_tvcs.models.mixes import cheapest
-
-    if not mixes:
-        print_message(
-            "no subsets.csv: it needs the cost of every model and of people, and people's accuracy"
-        )
-        return
-    best = cheapest(mixes, target)
-    whom = " + ".join(best.models) or "no model"
-    is_enough = best.expected_accuracy >= target
-    verdict = f"cheapest for {target:g}" if is_enough else f"nothing reaches {target:g}, nearest"
-    print(
-        f"{verdict}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
-        f"people: {best.cost:.4g} a task for an expected accuracy of {best.expected_accuracy:.3f}"
-        f"{f', but {doubt}' if doubt else ''}"
-    )

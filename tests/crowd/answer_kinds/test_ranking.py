@@ -321,7 +321,10 @@ def test_gold_that_is_no_order_is_refused(tmp_path, known, says):
 
 def test_numbers_below_one_are_refused(tables):
     assert "--next must be at least 1, found 0" in command(tables, "--next", 0).stderr
-    assert "--max-per-side must be at least 1" in command(tables, "--max-per-side", 0).stderr
+    assert (
+        "--max-per-side must be at least 1"
+        in command(tables, "--next", 2, "--max-per-side", 0).stderr
+    )
 
 
 def test_rows_without_an_answer_may_be_left_out(tmp_path):

@@ -275,6 +275,11 @@ def test_a_file_that_holds_no_shares_is_refused_in_one_line(init, text, message)
     assert not Path("c.db").exists()
 
 
+def test_shares_may_be_in_per_cent():
+    Path("s.csv").write_text("label,share\nno,25 %\nyes,75%\n")
+    assert read_prior("s.csv", ["yes", "no"]) == [0.75, 0.25]
+
+
 def test_a_class_that_only_gold_has_is_pointed_out(init):
     text = Path("gold.csv").read_text().replace("g007,yes", "g007,maybe")
     Path("gold.csv").write_text(text)

@@ -31,11 +31,7 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     done = command(crowd, tmp_path / "m")
     assert done.exit_code == 0, done.stderr
     assert "after 3 models agree on" in done.stdout
-    assert "nothing reaches 0.95, nearest: m2," in done.stdout
-    less = command(crowd, tmp_path / "less", "--target", 0.9)
-    assert "cheapest for 0.9:" in less.stdout
     short = command(crowd, tmp_path / "short", "--target", 0.999, "--max-people", 1)
-    assert "nothing reaches 0.999, nearest:" in short.stdout
     assert "1 people do not raise it" not in short.stdout
     assert "confidence: stated by models with 300 answers" in done.stderr
     assert "columns task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
@@ -53,7 +49,6 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
         assert float(prior["prior"]) == float(task["probability of 1"])
         second = float(prior["prior"])
         assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
-    assert len(rows_of(tmp_path / "m" / "subsets.csv")) == 8
     assert len(rows_of(tmp_path / "m" / "people.csv")) == 8
     plan = crowd_tvcs(
         "assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
@@ -131,7 +126,7 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     (tmp_path / "m" / "priors.csv").write_text("\n".join(text))
     words[words.index(4)] = 3
     wrong = crowd_tvcs(*words, tmp_path / "no")
-    assert "of task 't30' must be 3 that add up to 1, found 0.5, 0.5, 0.5" in wrong.stderr
+    assert "priors.csv:2: the chances of the classes must be 3 that add up to 1" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -278,7 +273,6 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
         in done.stderr
     )
     assert "people needed are not estimated" in done.stderr
-    assert "no subsets.csv" in done.stderr
     assert {row["people"] for row in rows_of(tmp_path / "out" / "tasks.csv")} == {""}
     assert not (tmp_path / "out" / "quality.csv").exists()
     told = command(crowd, tmp_path / "two", "--person-accuracy", 0.8)

@@ -20,7 +20,6 @@ from crowd_tvcs.models.calibration import (
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.held_out_gold import HeldOutGold
-from crowd_tvcs.models.mixes import MAX_SUBSET_MODELS, annotator_mixes, cheapest
 from crowd_tvcs.models.people import expected_with_people, fit_people, people_needed
 from crowd_tvcs.models.simulation import simulate_models
 from crowd_tvcs.skills.dependence import Dependence
@@ -96,7 +95,7 @@ def test_a_gold_task_is_judged_by_the_others(rng):
     found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
     assert found.posterior[found.held_out_gold.tasks] == pytest.approx(found.held_out_gold.chances)
     assert found.held_out_gold.truth.tolist() == found.truth[found.held_out_gold.tasks].tolist()
-    known = found.posteriors(np.ones(found.answers.size, dtype=bool))[found.held_out_gold.tasks]
+    known = found.posteriors()[found.held_out_gold.tasks]
     own = [
         p[np.arange(40), found.held_out_gold.truth].mean()
         for p in (known, found.held_out_gold.chances)
@@ -191,7 +190,7 @@ def gaps_of(n_gold=300, **settings):
         alone = replace(found, dependence=Dependence())
         is_open = found.truth < 0
         for at, one in enumerate((found, alone)):
-            chances = one.posteriors(np.ones(found.answers.size, dtype=bool))[is_open]
+            chances = one.posteriors()[is_open]
             right = chances.argmax(axis=1) == y[is_open]
             gaps[at, seed] = chances.max(axis=1).mean() - right.mean()
             own = chances[np.arange(right.size), y[is_open]]
@@ -292,33 +291,6 @@ def test_people_with_little_gold_are_as_good_everywhere():
     assert (people.shift, people.slope) == (0.0, 0.0)
     assert people.skill.workers == ("p1",)
     assert people.mean_quality == pytest.approx(people.skill.mean[0], abs=1e-4)
-
-
-def test_subsets_of_models_are_priced_with_the_people_they_leave_work_for():
-    crowd = simulate_models(3, 200, n_gold=200, families=(2, 1), rng=2)
-    found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
-    priced = annotator_mixes(found, [0.01, 0.02, 0.05], 0.1, 0.8, target=0.95, most=5)
-    assert len(priced) == 8
-    assert [one.cost for one in priced] == sorted(one.cost for one in priced)
-    of = {one.models: one for one in priced}
-    everything, nothing = of["m1", "m2", "m3"], of[()]
-    assert everything.models_cost == pytest.approx(0.08)
-    assert everything.cost == pytest.approx(0.08 + 0.1 * everything.people)
-    assert nothing.people > everything.people
-    expected = expected_with_people(found.posterior[found.truth < 0], 0.8, 5)
-    needed = people_needed(expected, 0.95)
-    assert everything.people == pytest.approx(np.where(needed < 0, 5, needed).mean())
-    best = cheapest(priced, 0.9)
-    assert best.expected_accuracy >= 0.9
-    assert all(one.cost >= best.cost for one in priced if one.expected_accuracy >= 0.9)
-    assert cheapest(priced, 1.0).expected_accuracy == max(one.expected_accuracy for one in priced)
-
-
-def test_of_many_models_not_all_subsets_are_priced():
-    crowd = simulate_models(1, 20, n_gold=20, families=(11,), rng=2)
-    found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
-    assert len(found.answers.workers) > MAX_SUBSET_MODELS
-    assert len(annotator_mixes(found, [0.1] * 11, 1.0, 0.8, target=0.9, most=2)) == 1 + 11 + 11 + 1
 
 
 def test_models_that_nobody_answered_for_are_refused():

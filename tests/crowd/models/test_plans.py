@@ -11,7 +11,6 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.measured_people import MeasuredPeople
-from crowd_tvcs.models.mixes import annotator_mixes
 from crowd_tvcs.models.people import expected_with_people, fit_people, right_with_people
 from crowd_tvcs.models.plans import ModelPlan, confirmed, describe_plans, model_plans
 from crowd_tvcs.models.simulation import simulate_models
@@ -58,7 +57,7 @@ def measured(labels, truth, accuracy):
     """Gold tasks with these answers of people."""
     n = len(truth)
     return MeasuredPeople(
-        np.ones(n, dtype=bool), np.arange(n), np.array(truth), np.array(accuracy), np.array(labels)
+        np.ones(n, dtype=bool), np.array(truth), np.array(accuracy), np.array(labels)
     )
 
 
@@ -76,7 +75,7 @@ def test_people_who_often_err_with_the_models_deliver_less_than_is_expected(rng,
 
 
 def test_what_people_add_is_expected_as_far_as_gold_shows_it():
-    """People who copy the models hardly raise a confidence, and no mix reaches much more."""
+    """People who copy the models hardly raise a confidence."""
     crowd = simulate_models(5, 300, n_gold=100, rng=3)
     fitted = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
     people = fit_people(fitted, crowd.answers, crowd.gold_labels, crowd.people)
@@ -90,11 +89,6 @@ def test_what_people_add_is_expected_as_far_as_gold_shows_it():
     found = MeasuredPeople.of(fitted, replace(people, answers=copies), people.mean_quality)
     handed = DeferredTasks(fitted, open_tasks(fitted), people.mean_quality, 0.99, 3, found)
     assert handed.delivered < 0.15 < replace(handed, measured=None).delivered
-    mixes = annotator_mixes(
-        fitted, [0.1] * 5, 1.0, people.mean_quality, target=0.99, most=3, measured=found
-    )
-    whole = next(one for one in mixes if len(one.models) == 5)
-    assert whole.expected_accuracy == pytest.approx(handed.chances.max(axis=1).mean(), abs=0.02)
 
 
 def test_plans_leave_less_and_less_to_people_and_cost_less():

@@ -13,26 +13,13 @@ from crowd_tvcs.skills.dependence_loss import PREFIXES, PRIOR_DEVIATION, PRIOR_M
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import BEST_FIRST, held_out, orders, ranks
 from crowd_tvcs.skills.posterior import posterior
+from tests.makers.crowds import answered
 
 
-def simulated(
-    rng, *, n_tasks=400, n_gold=120, n_workers=20, n_classes=2, per_task=8, common=0.0, spread=0.2
-):
-    """Answers, gold, and the label of every task; with chance `common` all see another task's."""
-    truth = rng.integers(0, n_classes, n_tasks)
-    seen = np.where(rng.random(n_tasks) < common, rng.integers(0, n_classes, n_tasks), truth)
+def simulated(rng, *, n_tasks=400, n_gold=120, n_workers=20, per_task=8, spread=0.2, **more):
+    """Answers of workers whose accuracies are spread, gold, and the class of every task."""
     accuracy = rng.uniform(0.75 - spread, 0.75 + spread, n_workers)
-    order = rng.random((n_tasks, n_workers)).argsort(axis=1)[:, :per_task]
-    task_of, worker_of = np.repeat(np.arange(n_tasks), per_task), order.ravel()
-    other = (seen[task_of] + rng.integers(1, n_classes, task_of.size)) % n_classes
-    is_right = rng.random(task_of.size) < accuracy[worker_of]
-    label_of = np.where(is_right, seen[task_of], other)
-    names = [f"t{j:05d}" for j in range(n_tasks)]
-    classes = [f"c{k:02d}" for k in range(n_classes)]
-    workers = [f"w{i:03d}" for i in range(n_workers)]
-    answers = Answers(names, workers, classes, task_of, worker_of, label_of)
-    gold = Gold({names[j]: classes[truth[j]] for j in range(n_gold)}, classes)
-    return answers, gold, truth
+    return answered(rng, accuracy, n_tasks, per_task=per_task, n_gold=n_gold, **more)
 
 
 def independent(answers, gold, **more):
@@ -170,7 +157,7 @@ def test_too_little_gold_falls_back_to_the_usual_numbers_and_says_so(rng):
 
 def test_gold_tasks_that_nobody_answered_do_not_count_as_gold(rng):
     answers, gold, _ = simulated(rng, n_gold=20)
-    more = Gold(gold.labels | {f"unseen{j}": "c00" for j in range(50)}, gold.classes)
+    more = Gold(gold.labels | {f"unseen{j}": "c00000" for j in range(50)}, gold.classes)
     assert estimate_quality(answers, more).dependence.gold == 20
 
 
@@ -190,8 +177,8 @@ def test_odd_crowds_are_fitted(rng, what):
 
 def test_gold_of_one_class_and_a_worker_without_gold_are_fitted(rng):
     answers, gold, _ = simulated(rng, n_gold=120)
-    one = Gold({t: k for t, k in gold.labels.items() if k == "c00"}, gold.classes)
-    rows = [*answers.rows(), ("t00399", "new", "c01")]
+    one = Gold({t: k for t, k in gold.labels.items() if k == "c00000"}, gold.classes)
+    rows = [*answers.rows(), ("t00399", "new", "c00001")]
     skill = estimate_quality(Answers.of(rows), one)
     assert skill.dependence.source == "gold"
     assert skill.n_gold[skill.workers.index("new")] == 0

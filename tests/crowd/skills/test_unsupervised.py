@@ -16,23 +16,12 @@ from crowd_tvcs.skills.voting.little_gold import agreement_weight, blend, vote_w
 from crowd_tvcs.skills.voting.right_share import right_share
 from crowd_tvcs.skills.voting.unsupervised import MAX_CONFIDENCE, USUAL, unsupervised_posterior
 from crowd_tvcs.skills.voting.vote import vote
+from tests.makers.crowds import answered
 
 
-def crowd(rng, accuracy, n_tasks, per_task, n_classes=2, prevalence=None):
-    """Workers with these accuracies, some of whom answer each task; and the true classes."""
-    truth = rng.choice(n_classes, n_tasks, p=prevalence)
-    n = len(accuracy)
-    workers = np.argsort(rng.random((n_tasks, n)), axis=1)[:, :per_task]
-    others = (truth[:, None] + rng.integers(1, n_classes, (n_tasks, per_task))) % n_classes
-    is_right = rng.random((n_tasks, per_task)) < np.asarray(accuracy)[workers]
-    label = np.where(is_right, truth[:, None], others)
-    width = len(str(max(n, n_tasks)))
-    answers = Answers(
-        [f"t{j:0{width}d}" for j in range(n_tasks)],
-        [f"w{i:0{width}d}" for i in range(n)],
-        [f"c{k:03d}" for k in range(n_classes)],
-        np.repeat(np.arange(n_tasks), per_task), workers.ravel(), label.ravel(),
-    )  # fmt: skip
+def crowd(rng, accuracy, n_tasks, per_task, n_classes=2):
+    """Answers of workers with these accuracies, and the true classes."""
+    answers, _, truth = answered(rng, accuracy, n_tasks, per_task=per_task, n_classes=n_classes)
     return answers, truth
 
 
