@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.pages import table
+from benchmarks.peers.areas import average_precision
 from grn_tvcs import Expression, Network, infer
-from grn_tvcs.network.scores import average_precision
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import Example, draw_example
 from grn_tvcs.simulation.kinds import KINDS, NULLS

@@ -12,7 +12,7 @@ from typing import Any
 
 from grn_tvcs.methods.table import DEFAULT
 
-READ = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
+NUMBERS = ("p", "false_discovery", "probability")  # of genes
 
 
 def infer(
@@ -100,17 +100,18 @@ def compare(
 
     from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.comparison.several import compare_all
+    from grn_tvcs.expression.read import OF_ALL
     from grn_tvcs.network.programs.anndata import refuse_other_than_anndata
 
     refuse_other_than_anndata(adata)
-    words = {name: options.pop(name) for name in READ if name in options}
+    words = {name: options.pop(name) for name in OF_ALL if name in options}
     parts = read_conditions(adata, condition_column, conditions, **words)
     found = compare_all(parts, **options)
     data = adata.copy() if copy else adata
     header, rows = found.gene_table()
     data.uns[key_added] = {
         "differences": found.to_frame(),
-        "genes": pd.DataFrame(rows, columns=header),
+        "genes": pd.DataFrame(rows, columns=header).astype(dict.fromkeys(NUMBERS, float)),
         "summary": [one.describe() for one in found.pairs],
     }
     return data if copy else None

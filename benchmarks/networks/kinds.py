@@ -47,12 +47,12 @@ from benchmarks.networks.kinds_data import (  # noqa: E402
     places,
     table_of,
 )
+from benchmarks.peers.areas import area_under_roc, average_precision  # noqa: E402
 from benchmarks.peers.forests import describe_forests, forests, precision_of_top  # noqa: E402
 from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
 from grn_tvcs.evidence.hubs import concentration  # noqa: E402
 from grn_tvcs.methods.table import Method  # noqa: E402
 from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa: E402
-from grn_tvcs.network.scores import area_under_roc, average_precision  # noqa: E402
 from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402
 
 NAME, NULL_NAME, PAGE = "kinds.csv", "nulls.csv", "studies/network-kinds.md"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.compendium import read_compendium
 from benchmarks.networks.cases import names, read, read_steady
-from benchmarks.real.sets import compendium_of
 from benchmarks.study import ROOT
 from grn_tvcs import Expression, Network, SteadyStates, read_reference
 from grn_tvcs.expression.scales import on_scale
@@ -233,10 +233,10 @@ def nulls(number: int) -> list[tuple[str, tuple[int, int, int], int]]:
 @lru_cache(maxsize=1)
 def compendium(folder: str) -> Table:
     """B. subtilis: series, steady-state samples, and the known edges of 154 regulators."""
-    whole = compendium_of(Path(folder))
-    [gold] = whole.golds
-    assert whole.rules.regulators is not None
-    return _of_candidates(whole.expression, set(whole.rules.regulators), gold.is_edge)
+    expression, known = read_compendium(Path(folder))
+    genes = list(expression.genes)
+    is_edge = known.reindex(index=genes, columns=genes, fill_value=False).to_numpy().T
+    return _of_candidates(expression, {*known.columns[known.any()]}, is_edge)
 
 
 def _of_candidates(expression: Expression, regulators: set[str], is_edge: np.ndarray) -> Table:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.real.sets import courses
+from benchmarks.compendium import courses
 from benchmarks.study import ROOT
 
 OUT = ROOT / "data" / "bsubtilis"

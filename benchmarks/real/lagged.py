@@ -23,10 +23,10 @@ one_thread()
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
+from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.real.parts import all_tables, lines_of_change, options  # noqa: E402
 from benchmarks.real.sets import Table  # noqa: E402
 from grn_tvcs import infer  # noqa: E402
-from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.stability import draws, stability  # noqa: E402
 
 MOST_GENES = 1000

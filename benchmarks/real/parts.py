@@ -35,6 +35,7 @@ from benchmarks.learning.without_edges import (  # noqa: E402
     draw_without_edges,
 )
 from benchmarks.pages import table  # noqa: E402
+from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.real.sets import (  # noqa: E402
     SIMULATED,
     Gold,
@@ -74,7 +75,6 @@ from grn_tvcs.methods.combined import (  # noqa: E402
     _traits_and_design,
 )
 from grn_tvcs.network.confidence import LIKELY, calibration_error  # noqa: E402
-from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example  # noqa: E402
 from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.compendium import read_compendium
 from grn_tvcs import Expression, Rules, average_in_bins
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.simulation.designs import CELL_INTERVAL, Design
@@ -69,7 +70,7 @@ def real_table(folder: Path, name: str) -> Table:
     """Read one set; cells along pseudotime are averaged in bins, as by the command."""
     path = folder / name
     if name == "bsubtilis":
-        return compendium_of(path)
+        return _compendium(path)
     if name == "spellman":
         return _cell_cycle(path)
     if (path / "PseudoTime.csv").exists():
@@ -140,36 +141,10 @@ def _cell_cycle(path: Path) -> Table:
     return _with_regulators("spellman", expression, known, {*known.index} & {*kept})
 
 
-def compendium_of(path: Path) -> Table:
-    """Read the series and the samples at rest of the genes with known edges."""
-    levels = pd.read_csv(path / "expression.tsv.gz", sep="\t", index_col=0, lineterminator="\r")
-    known = pd.read_csv(path / "gold_standard.tsv.gz", sep="\t", index_col=0) != 0
-    has_edge = {*known.columns[known.any()], *known.index[known.any(axis=1)]}
-    levels = levels.loc[sorted(has_edge & {*levels.index})]
-    meta = pd.read_csv(path / "meta_data.tsv", sep="\t", index_col="condName")
-    names, times, series = courses(meta)
-    rest = meta.index[~meta.isTs & ~meta.index.duplicated()]
-    expression = Expression(
-        levels[names].to_numpy().T, np.array(times), tuple(series), tuple(levels.index),
-        scale="log", steady_values=levels[list(rest)].to_numpy().T,
-    ).in_name_order()  # fmt: skip
+def _compendium(path: Path) -> Table:
+    expression, known = read_compendium(path)
     targets = {*known.index[known.any(axis=1)]} & {*expression.genes}
     return _with_regulators("bsubtilis", expression, known, targets)
-
-
-def courses(meta: pd.DataFrame) -> tuple[list[str], list[float], list[str]]:
-    """Return the samples of all courses, their minutes and the last sample of their course."""
-    meta = meta[~meta.index.duplicated()]  # a sample that begins two series has two rows
-    names, times, series = [], [], []
-    for last in meta.index[meta.is1stLast == "l"]:
-        course, ages = [last], [0.0]
-        while isinstance(before := meta.prevCol[course[-1]], str):
-            ages.append(ages[-1] + float(meta["del.t"][course[-1]]))
-            course.append(before)
-        names += course[::-1]
-        times += [ages[-1] - age for age in ages[::-1]]
-        series += [last] * len(course)
-    return names, times, series
 
 
 def _with_regulators(

@@ -25,6 +25,7 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
+from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.peers.forests import forests, precision_of_top  # noqa: E402
 from benchmarks.real.cases import BOOST, STUDIED, Case  # noqa: E402
 from benchmarks.real.page import page_of  # noqa: E402
@@ -32,7 +33,6 @@ from benchmarks.real.peers import grnboost2  # noqa: E402
 from benchmarks.real.sets import Gold, Table, real_table, real_tables  # noqa: E402
 from grn_tvcs import METHODS, infer  # noqa: E402
 from grn_tvcs.network.confidence import LIKELY  # noqa: E402
-from grn_tvcs.network.scores import average_precision  # noqa: E402
 
 NAME, PAGE = "cases.csv", "studies/real-sets.md"
 TOO_LONG = {("tigress", "mESC"), ("tigress", "spellman"), ("tigress", "bsubtilis")}  # hours

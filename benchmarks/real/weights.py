@@ -24,6 +24,7 @@ one_thread()
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
+from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.real.sets import (  # noqa: E402
     SIMULATED,
     Table,
@@ -47,7 +48,6 @@ from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES, compute_evidence 
 from grn_tvcs.combine.features import pair_features  # noqa: E402
 from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
 from grn_tvcs.methods.combined import _is_far, _traits_and_design  # noqa: E402
-from grn_tvcs.network.scores import average_precision  # noqa: E402
 from grn_tvcs.stability.execution import SERIAL  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 

@@ -124,18 +124,11 @@ def offer(
             chosen = gold.SEARCH.first(connection, called=who.name) or chosen
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
-    has_classes = kind_of(settings).has_classes
-    reason = (
-        why(left, chosen.confidence)
-        if has_classes
-        else f"{plural(chosen.slots, 'worker has', 'workers have')} it so far"
-    )
+    if kind_of(settings).has_classes:
+        reason = f"uncertainty {left:.4f}, confidence {chosen.confidence:.4f}"
+    else:
+        reason = f"{plural(chosen.slots, 'worker has', 'workers have')} it so far"
     return NextTask(chosen.name, reason, expires)
-
-
-def why(uncertainty: float, confidence: float) -> str:
-    """Describe why a task was chosen."""
-    return f"uncertainty {uncertainty:.4f}, confidence {confidence:.4f}"
 
 
 def _below_gate(settings: Settings, who: WorkerRow) -> str:

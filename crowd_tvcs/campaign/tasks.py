@@ -21,12 +21,13 @@ from crowd_tvcs.campaign.store.queries import (
     PAIRS,
     SETTINGS,
     SETTLE,
+    SETTLED,
     SHORT,
     TASK,
     TASKS,
 )
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
+from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED, OPEN, UNLIMITED
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
@@ -171,6 +172,19 @@ def openness(
     is_over = (is_done(settings, confidence) or not is_worth) and not is_short
     is_wanted = slots < row.max_workers and not row.closed and not is_over
     return {"slots": slots, "wanted": int(is_wanted), "needy": int(is_short)}
+
+
+def new_task(
+    name: str,
+    *,
+    prior: float | None = None,
+    least: int = 0,
+    most: int = UNLIMITED,
+    closed: int = OPEN,
+) -> dict[str, Any]:
+    """Return the row of a task that nobody has had."""
+    own = {"name": name, "prior": prior, "min_workers": least, "max_workers": most}
+    return own | {"closed": closed} | dict.fromkeys(SETTLED, 0)
 
 
 def missing_more(row: TaskRow, slots: int) -> int:

@@ -22,10 +22,16 @@ from crowd_tvcs.exchange import (
     wide,
     zooniverse,
 )
-from crowd_tvcs.exchange.accounts import read_accounts
 from crowd_tvcs.exchange.collecting import Collected, Collector
 from crowd_tvcs.exchange.fields import FieldNames
-from crowd_tvcs.exchange.work import TaskTable, Work, gather, read_assignment, read_tasks
+from crowd_tvcs.exchange.work import (
+    TaskTable,
+    Work,
+    gather,
+    read_accounts,
+    read_assignment,
+    read_tasks,
+)
 from tvcs_core.files.errors import DataError
 
 

@@ -13,8 +13,8 @@ from crowd_tvcs.exchange.fields import (
     FieldNames,
     SourceLocation,
     Stamp,
+    answered_question,
     check_word,
-    choose_question,
     only,
 )
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
@@ -128,7 +128,7 @@ def _responses(
     if fields["responses"] is None:
         return []
     by_question = record.part("responses")
-    name = choose_question(by_question.fields, question, record.location, "responses")
+    name = answered_question(by_question.fields, question, record.location, "responses")
     if name is None:
         return []
     parts = Record(record.location, {"responses": by_question.fields.get(name)}).parts("responses")
@@ -142,7 +142,7 @@ def _responses_by_user(
     for part in record.parts("responses"):
         values = part.fields.get("values")
         answers = Record(part.location, values if isinstance(values, dict) else {})
-        name = choose_question(answers.fields, question, part.location, "responses")
+        name = answered_question(answers.fields, question, part.location, "responses")
         value = None if name is None else answers.fields.get(name)
         value = value.get("value") if isinstance(value, dict) else value
         out.append((part.location, name or "values", {**part.fields, "value": value}))
@@ -155,7 +155,7 @@ def _flat_responses(
     names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
     if not names and question is None:
         raise record.location.error("responses", f"is missing: no records with responses; {EXPORT}")
-    name = choose_question(names, question, record.location, "responses")
+    name = answered_question(names, question, record.location, "responses")
     if name is None:
         return []
     values = record.fields.get(f"{name}{FLAT}") or []

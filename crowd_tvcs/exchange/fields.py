@@ -150,7 +150,7 @@ def check_word(
         raise location.error(field, what)
 
 
-def choose_question(
+def answered_question(
     names: Iterable[str], question: str | None, location: SourceLocation, field: str
 ) -> str | None:
     """Return the requested question, else the only one; None if it has no answer."""

@@ -13,7 +13,7 @@ from crowd_tvcs.exchange.fields import (
     FieldNames,
     SourceLocation,
     Stamp,
-    choose_question,
+    answered_question,
     only,
 )
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
@@ -114,7 +114,7 @@ def read_annotation(
     ]
     choices = [part for part in results if part.fields.get("type") == "choices"]
     names = [str(part.fields.get("from_name")) for part in choices]
-    choose_question(names, None, record.location, "result")
+    answered_question(names, None, record.location, "result")
     if not choices and results:
         kind = str(results[0].fields.get("type"))
         raise _other(record.location, "result", kind, results[0].fields.get("from_name"))

@@ -1,4 +1,4 @@
-"""Exported work: tasks with their content and assigned workers."""
+"""Exported work: tasks with their content and assigned workers, and the accounts of workers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
+    refuse_others,
     rows_by_name,
 )
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import unshield
 
+ACCOUNTS = (Column("account"), Column("worker"))
 RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})  # columns
 
 
@@ -134,3 +136,20 @@ def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> 
         Work(task, {} if tasks is None else tasks.payload[task], tuple(sorted(workers[task])))
         for task in sorted(workers)
     )
+
+
+def read_accounts(path: str | Path) -> dict[str, str]:
+    """Read the accounts of the workers: a table with the columns `account` and `worker`.
+
+    Several accounts may be one worker.
+
+    Raises
+    ------
+    DataError
+        If a column or a cell is missing, or an account is repeated.
+    """
+    table = open_table(path)
+    refuse_others(table, ACCOUNTS)
+    account, worker = find(table, ACCOUNTS)
+    workers = dict(names_in(table, worker, "worker"))
+    return {name: workers[row] for name, row in rows_by_name(table, account, "account").items()}

@@ -13,7 +13,7 @@ from crowd_tvcs.exchange.fields import (
     FieldNames,
     SourceLocation,
     Stamp,
-    choose_question,
+    answered_question,
     only,
 )
 from crowd_tvcs.exchange.json_files import AGAIN, parse_cell
@@ -60,7 +60,7 @@ def _answer(location: SourceLocation, row: Mapping[str, str], question: str | No
         )
         parts += inner if is_combined and inner else [one]
     tasks = [str(one.get("task")) for one in parts]
-    name = choose_question(tasks, question, location, ANNOTATIONS)
+    name = answered_question(tasks, question, location, ANNOTATIONS)
     if name is None:
         return None
     # Of one who went back and answered again the last answer counts.

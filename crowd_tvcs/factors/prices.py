@@ -17,7 +17,7 @@ from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import DualBound, Relaxation, price_everything
-from crowd_tvcs.search.search import EPOCHS, FIRST_STEP, LAST_STEP
+from crowd_tvcs.search.search import EPOCHS, steps_of
 
 # Own choices on simulated crowds of up to 1,000 workers (docs/decisions, 71 and 339).
 VISITS_PER_WORKER = 5  # visits of groups in an epoch
@@ -154,21 +154,17 @@ class PriceSearch:
         prices = np.zeros(n + 1)
         prices[n] = start
         visits = int(np.clip(VISITS_PER_WORKER * n, MIN_VISITS, MAX_VISITS))
-        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (EPOCHS - 1))
         kept = []
-        for epoch in range(EPOCHS):
-            order = self._draw(groups.weight, visits)
-            step = FIRST_STEP * start * factor**epoch
-            # Without a plan to begin with, the first epoch is not broken off: its sets make one.
-            is_first = epoch == 0 and self._needs_sets
-            limit = Deadline.after(None) if is_first else self._deadline
-            sets = relaxation.nobody()
+        # Without a plan to begin with, the first epoch is not broken off: its sets make one.
+        limit = Deadline.after(None) if self._needs_sets else self._deadline
+        for epoch, (step, is_kept) in enumerate(steps_of(start, EPOCHS)):
+            order, sets = self._draw(groups.weight, visits), relaxation.nobody()
             relaxation.visit(order, prices, sets, limit, step=step, of=m)
-            if epoch == 0:
+            limit = self._deadline
+            if epoch == 0 or is_kept:
                 self.columns.add(sets)
-            if epoch >= EPOCHS - (EPOCHS + 2) // 3:
+            if is_kept:
                 kept.append(prices.copy())
-                self.columns.add(sets)
             if self._deadline.has_passed:
                 break
         average: Floats = np.mean(kept or [prices], axis=0)

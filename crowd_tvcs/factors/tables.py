@@ -23,13 +23,15 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
-from crowd_tvcs.answers.rows import TASK_COLUMNS, Reader, read_probability, read_worker_rows
+from crowd_tvcs.answers.rows import TASK_COLUMNS, read_worker_rows
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import (
     NO_CAP,
     chance_of_the_second,
     columns_of_classes,
     number_of_classes,
+    read_chances,
+    read_column,
 )
 from tvcs_core.files.display import plural, quoted
 from tvcs_core.files.errors import DataError
@@ -137,14 +139,14 @@ def read_factored_plan(
     chances = None if k == 2 else checked_prior(class_prior, len(factors.tasks), k)
     if of_classes:
         assert chances is not None
-        chances = _chances(table, of_classes, chances)
+        chances = read_chances(table, of_classes, chances)
     usual = {"prior": prior, "min_workers": 0, "max_workers": max_workers_per_task}
     given: dict[str, Any] = dict(usual)
     for name, reader in readers.items():
         if any(map(Column(name).matches, table.rows[0])):
             (at,) = find(table, [Column(name)])
             value = usual[name]
-            given[name] = _column(table, at, reader, NO_CAP if value is None else value)
+            given[name] = read_column(table, at, reader, NO_CAP if value is None else value)
     return Plan(
         factors,
         max_workers_per_task=given["max_workers"],
@@ -167,35 +169,6 @@ def _refuse_twice(table: Table, column: int, task: Coded) -> None:
     raise table.error(
         f"{quoted(name)} is there already, in line {table.lines[before + 1]}", row + 1, column
     )
-
-
-def _column(table: Table, column: int, reader: Reader, default: float) -> NDArray[Any]:
-    """Read one number per task; an empty cell is the default. Each different cell is read once."""
-    out = np.full(len(table.rows) - 1, default)
-    known: dict[str, float] = {"": default}
-    for at, block in table.blocks(1):
-        for r, row in enumerate(block, start=at):
-            if row[column] not in known:
-                known[row[column]] = reader(table, r, column)
-            out[r - 1] = known[row[column]]
-    return out
-
-
-def _chances(table: Table, columns: Sequence[str], usual: Floats) -> Floats:
-    """Read the chances of the classes of every task; all of them or none, in which case usual."""
-    at = find(table, [Column(name) for name in columns])
-    values = np.column_stack([_column(table, j, read_probability, np.nan) for j in at])
-    is_given = ~np.isnan(values)
-    wrong = is_given.any(axis=1) & ~(
-        is_given.all(axis=1) & (np.abs(np.nansum(values, axis=1) - 1.0) <= 1e-6)
-    )
-    if wrong.any():
-        row = int(np.argmax(wrong)) + 1
-        cells = ", ".join(table.rows[row][j] or "an empty cell" for j in at)
-        raise table.error(
-            f"the chances of the classes must be {len(at)} that add up to 1, found {cells}", row
-        )
-    return np.where(is_given, values, usual)
 
 
 def _caps(path: Path | None, factors: Factors, usual: int | None) -> int | NDArray[np.int64] | None:

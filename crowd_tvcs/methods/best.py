@@ -122,7 +122,14 @@ def _by_prices(search: Search) -> PlanProof | None:
         return None
     prices = dual.prices / m
     money_price = money_price_of(relaxation.plan, relaxation.rations, prices)
-    return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price, slack=dual.slack)
+    return PlanProof(
+        bound,
+        prices[:n],
+        float(prices[n]),
+        money_price=money_price,
+        slack=dual.slack,
+        knots=dual.knots,
+    )
 
 
 def _to_the_end(

@@ -255,6 +255,8 @@ class Assignment:
             out["bound_by_prices"] = self.certificate.bound_by_prices
         if self.certificate is not None and self.certificate.slack > 0.0:
             out["pricing_slack"] = self.certificate.slack
+        if self.certificate is not None and self.certificate.knots is not None:
+            out["knots"] = self.certificate.knots.as_json(workers)
         if plan.model is not None:
             out |= of_classes
         if plan.common_error > 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,39 @@ class Duals:
 
 
 @dataclass(frozen=True, eq=False)
+class Knots:
+    """Prices of a few voters, of whom every worker with a confusion matrix is a mixture.
+
+    A worker's matrix is a mean of matrices of knots, each garbled, and of uninformative ones, by
+    chances at which knots cost on the mean no more than ``prices[i] + budget_price``. So the best
+    multiset of knots, less their prices, is worth no less than the best set of workers.
+
+    Attributes
+    ----------
+    workers
+        The workers whose matrices are knots.
+    splits
+        Voters who tell which part of a partition holds the truth: the part of every class.
+    prices
+        Price of a label of each, of the workers first.
+    """
+
+    workers: NDArray[np.int64]
+    splits: tuple[tuple[int, ...], ...]
+    prices: NDArray[np.float64]
+
+    def as_json(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the knots as `summary.json` has them, sorted by name of the worker."""
+        prices = self.prices.tolist()
+        of_workers = zip((names[i] for i in self.workers), prices, strict=False)
+        of_splits = zip(self.splits, prices[self.workers.size :], strict=True)
+        return {
+            "workers": dict(sorted(of_workers)),
+            "splits": [{"parts": list(parts), "price": price} for parts, price in of_splits],
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class PlanProof:
     """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
 
@@ -76,6 +110,8 @@ class PlanProof:
     slack
         Accuracy by which a task of a table may have been priced too high, because exact pricing
         takes too long; 0 if the prices prove the bound to the last digit.
+    knots
+        Voters that were priced in place of the workers; None if every task was priced exactly.
     """
 
     bound: float
@@ -85,8 +121,12 @@ class PlanProof:
     bound_by_prices: float | None = None
     money_price: float | None = None
     slack: float = 0.0
+    knots: Knots | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
         """Put the workers in the order of `rows` and the tasks in that of `columns`."""
         leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
-        return replace(self, prices=self.prices[rows], leaves=leaves)
+        knots = self.knots
+        if knots is not None:
+            knots = replace(knots, workers=np.argsort(rows)[knots.workers])
+        return replace(self, prices=self.prices[rows], leaves=leaves, knots=knots)

@@ -10,22 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
-from crowd_tvcs.answers.columns import TASK, WORKER, find, names_in, open_table
+from crowd_tvcs.answers.columns import TASK, WORKER, Column, find, names_in, open_table
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.answers.rows import (
     TASK_COLUMNS,
+    Reader,
     Rows,
     check_costs,
-    read_name,
     read_probability,
     read_worker_rows,
     rows_of,
 )
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.arguments import option_name
-from tvcs_core.files.display import plural, quoted
-from tvcs_core.files.errors import DataError
+from tvcs_core.files.display import plural
 from tvcs_core.files.tables import Table
 
 OF_CLASS = "prior="  # prefix of the columns of priors of tasks, before the name of a class
@@ -114,13 +113,13 @@ def read_plan(
         class_names = None if confusion is None else names
         table = open_table(tasks)
         columns = columns_of_classes(table, n_classes, class_names)
-        readers |= dict.fromkeys(columns, read_probability)
-        readers |= {"kind": read_name} if has_kinds else {}
-        rows = rows_of(table, TASK, readers, set(quality.tasks))
-        for row in rows.values():
-            row.pop("kind", None)
+        others = [*columns, *(["kind"] if has_kinds else [])]
+        rows = rows_of(table, TASK, readers, set(quality.tasks), skipped=others)
         if columns:
-            of_classes = _priors_of_tasks(tasks, rows, columns, quality.tasks, class_prior)
+            of_classes = np.array(checked_prior(class_prior, len(quality.tasks), n_classes))
+            place = {name: j for j, name in enumerate(quality.tasks)}
+            listed = [place[name] for name in rows]
+            of_classes[listed] = read_chances(table, columns, of_classes[listed])
         _fill(rows, targets)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
@@ -167,28 +166,35 @@ def columns_of_classes(table: Table, n_classes: int, names: Sequence[str] | None
     return [header.lower() for header in found]
 
 
-def _priors_of_tasks(
-    path: Path,
-    rows: Rows,
-    columns: Sequence[str],
-    tasks: Sequence[str],
-    usual: Sequence[float] | None,
-) -> NDArray[np.float64]:
-    """Take the priors of tasks out of `rows`: (tasks, classes); `usual` for tasks without."""
-    k = len(columns)
-    out = np.array(checked_prior(usual, len(tasks), k))
-    place = {name: j for j, name in enumerate(tasks)}
-    for name, row in rows.items():
-        given = [row.pop(column) for column in columns if column in row]
-        if given:
-            if len(given) < k or abs(sum(given) - 1.0) > 1e-6:
-                raise DataError(
-                    f"the chances of the classes of task {quoted(name)} must be {k} that add up to "
-                    f"1, found {', '.join(map(str, given))}",
-                    path=path,
-                )
-            out[place[name]] = given
+def read_column(table: Table, column: int, reader: Reader, default: float) -> NDArray[Any]:
+    """Read one number per task; an empty cell is the default. Each different cell is read once."""
+    out = np.full(len(table.rows) - 1, default)
+    known: dict[str, float] = {"": default}
+    for at, block in table.blocks(1):
+        for r, row in enumerate(block, start=at):
+            if row[column] not in known:
+                known[row[column]] = reader(table, r, column)
+            out[r - 1] = known[row[column]]
     return out
+
+
+def read_chances(
+    table: Table, columns: Sequence[str], usual: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Read the chances of the classes of every task; all of them or none, in which case usual."""
+    at = find(table, [Column(name) for name in columns])
+    values = np.column_stack([read_column(table, j, read_probability, np.nan) for j in at])
+    is_given = ~np.isnan(values)
+    wrong = is_given.any(axis=1) & ~(
+        is_given.all(axis=1) & (np.abs(np.nansum(values, axis=1) - 1.0) <= 1e-6)
+    )
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        cells = ", ".join(table.rows[row][j] or "an empty cell" for j in at)
+        raise table.error(
+            f"the chances of the classes must be {len(at)} that add up to 1, found {cells}", row
+        )
+    return np.where(is_given, values, usual)
 
 
 def number_of_classes(classes: int | None, class_prior: Sequence[float] | None) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, TABLE
+from crowd_tvcs.plan.certificate import Knots
 from crowd_tvcs.plan.forced import beyond_forced, exact_teams
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
@@ -315,6 +316,8 @@ class DualBound:
         Its accuracy minus its prices.
     slack
         Accuracy by which the values of some tasks may be too large; 0 if all are exact.
+    knots
+        Voters that were priced in place of the workers, see `crowd_tvcs.search.matrix_knots`.
     """
 
     prices: Floats
@@ -323,6 +326,7 @@ class DualBound:
     sets: TaskSets
     values: Floats
     slack: float = 0.0
+    knots: Knots | None = None
 
 
 def price_everything(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
 from crowd_tvcs.search.initial import met, quick
 from crowd_tvcs.search.kernels.records import TaskSets
+from crowd_tvcs.search.matrix_knots import bound_by_matrix_knots, has_hard_sets
 from crowd_tvcs.search.relaxation import (
     PROOF_NODES,
     TOLERANCE,
@@ -29,6 +32,7 @@ ROUNDS = 30
 ROUNDS_UNPROVED = 8  # rounds without a bound, after which tasks are priced with a slack
 SLACK = 0.3 * CERTIFIED_WITHIN  # of the accuracy of a task, where exact pricing gives up
 CLOSER_NODES = 30_000_000  # of few kinds of tasks together, with a slack: some 25 s at most
+FAR = 0.01  # gap of a rough bound: knots of matrices prove a closer one, if any do
 ROUGH_NODES = 20_000  # of a task: a tenth of the time of exact pricing that gives up, or less
 MOST_COLUMNS = 40_000
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
@@ -38,6 +42,13 @@ OUT_OF_ROUNDS = f"the limit of {ROUNDS} rounds"
 OUT_OF_SETS = f"the limit of {MOST_COLUMNS} sets"
 CLOSE = 1e-4  # a gap, as a part of the error, at which to stop
 CLOSED_NEARLY = NEARLY.format(CLOSE)
+
+
+def steps_of(first_price: float, epochs: int) -> Iterator[tuple[float, bool]]:
+    """Yield the step of every epoch of moving prices, and whether it is one that is averaged."""
+    factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
+    for epoch in range(epochs):
+        yield FIRST_STEP * first_price * factor**epoch, epoch >= epochs - (epochs + 2) // 3
 
 
 class Search:
@@ -73,6 +84,8 @@ class Search:
         self._columns.add(self.best)
         if self._is_late():
             return self._deadline.reason
+        if has_hard_sets(plan):
+            self._bound_by_knots()
         prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
         self._bound_roughly()
@@ -148,14 +161,12 @@ class Search:
         prices = np.zeros(limits.size)
         prices[n + limits[n:].argmin()] = start
         epochs = max(LEAST_EPOCHS, min(EPOCHS, relaxation.voters.updates // m))
-        factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
         sets = relaxation.nobody()
-        for epoch in range(epochs):
-            step = FIRST_STEP * start * factor**epoch
+        for step, is_kept in steps_of(start, epochs):
             order = self._rng.permutation(m)
             relaxation.visit(order, prices, sets, self._deadline, step=step)
-            if epoch >= epochs - (epochs + 2) // 3:
+            if is_kept:
                 kept.append(prices.copy())
                 self._columns.add(sets)
             if self._is_late():
@@ -198,8 +209,23 @@ class Search:
             ROUGH_NODES,
             slack=SLACK,
         )
-        if dual is not None and dual.proved and dual.bound < self.relaxation.n_tasks:
+        known = self.relaxation.n_tasks if self.dual is None else self.dual.bound
+        if dual is not None and dual.proved and dual.bound < known:
             self.dual = dual
+        if self.gap > FAR and not has_hard_sets(self.relaxation.plan):
+            self._bound_by_knots()
+
+    def _bound_by_knots(self) -> None:
+        """Prove a bound by knots of the workers' matrices, where pricing of sets proves little."""
+        found = bound_by_matrix_knots(self.relaxation.plan, self._deadline)
+        if found is None:
+            return
+        bound, of_workers, of_label, knots = found
+        m = self.relaxation.n_tasks
+        prices = m * np.append(of_workers, of_label)
+        if m * bound < (m if self.dual is None else self.dual.bound):
+            nobody = self.relaxation.nobody()
+            self.dual = DualBound(prices, m * bound, True, nobody, np.empty(0), knots=knots)
 
     def _look_closer(self) -> bool:
         """Price again at the best prices, with a slack; False if they were priced exactly."""

@@ -11,12 +11,10 @@ from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from typing import NamedTuple
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from crowd_tvcs.campaign import RejectedError, StoreError
@@ -34,10 +32,10 @@ from crowd_tvcs.serve.limits import (
     HeadersMiddleware,
     HostMiddleware,
     OriginMiddleware,
+    PrefixMiddleware,
     RateLimitError,
 )
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
-from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.recruit import pages as recruit_pages
 from crowd_tvcs.serve.sign_in import UnknownUserError, UserHeader, UserHeaderMiddleware
 from crowd_tvcs.serve.turn.texts import carried
@@ -68,13 +66,14 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
         redirect_slashes=False,  # which would trust the header Host
         lifespan=lambda _: _background(served, sign),
     )
-    turns = api.worker_router(served)
-    pages = worker.router(served)
-    operators = operator.router(served)
-    status = api.operator_router(served)
-    for router in (status, turns, operators, recruit_pages.router(served), pages):
+    for router in (
+        api.worker_router(served),
+        worker.router(served),
+        api.operator_router(served),
+        operator.router(served),
+        recruit_pages.router(served),
+    ):
         app.include_router(router)
-    app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)
     _add_errors(app, served)
     app.add_middleware(OriginMiddleware, keyed=served.auth.keyed)
@@ -102,18 +101,6 @@ def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
     trusted = [*rules.addresses, *os.environ.get("FORWARDED_ALLOW_IPS", LOOPBACK[0]).split(",")]
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=trusted)
     app.add_middleware(UserHeaderMiddleware, rules=rules, warn=warn)  # sees who really asks
-
-
-def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
-    """Return the routes of labels and of passwords, which are tried before all others.
-
-    FastAPI searches every router, and those inside, several times for each request: a third of the
-    cost of a request beyond the store. The same routes are in the routers too, for the description
-    of the API (`openapi_url`); there they are never reached.
-    """
-    calls = [route for route in turns.routes if isinstance(route, APIRoute)]
-    found = [Route(one.path, one.get_route_handler(), methods=one.methods) for one in calls]
-    return found + [one for some in pages for one in some.routes if type(one) is Route]
 
 
 def static_bodies() -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Limits of requests, by rate, size and host, and headers of every response."""
+"""Limits of requests by rate, size and host, a prefix of paths, and headers of every response."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
+
+from fastapi.responses import RedirectResponse
 
 from crowd_tvcs.campaign.desk.actions import origin
 from crowd_tvcs.serve.address import LOOPBACK
@@ -153,6 +155,27 @@ class BodyLimitMiddleware:
             return waiting.pop() if waiting else await receive()
 
         await self.app(scope, again, send)
+
+
+class PrefixMiddleware:
+    """Serve an application below a prefix, whether or not the proxy removes it from the path."""
+
+    def __init__(self, app: Any, prefix: str) -> None:
+        self.app, self.prefix = app, prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, with the prefix on its path as ASGI requires."""
+        if scope["type"] == "http" and self.prefix:
+            path = scope["path"]
+            if path == self.prefix:  # without the slash, the browser would send no cookie back
+                query = scope.get("query_string", b"").decode("latin-1")
+                there = f"{self.prefix}/?{query}" if query else f"{self.prefix}/"
+                await RedirectResponse(there, 308)(scope, receive, send)
+                return
+            if not path.startswith(f"{self.prefix}/"):
+                path = self.prefix + path
+            scope = {**scope, "path": path, "root_path": self.prefix}
+        await self.app(scope, receive, send)
 
 
 async def refuse(send: Send, status: int, text: str) -> None:

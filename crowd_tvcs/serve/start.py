@@ -124,7 +124,8 @@ def serve(
                 print_message(f"{have} no content; names are shown")
             if is_gold:
                 _print_workers_without_tasks(campaign)
-            _print_addresses(served, password if operator_password_file is None else "")
+            made = password if operator_password_file is None else ""
+            _print_addresses(address.url, sign_up, made)
             if store is None:
                 _print_links(served)
             _run(served, address, sign)
@@ -138,14 +139,13 @@ def _texts(language: str) -> Mapping[str, str]:
     return texts
 
 
-def _print_addresses(served: Served, password: str) -> None:
+def _print_addresses(url: str, sign_up: SignUp | None, password: str) -> None:
     """Print the addresses of operators and of people who sign up, and a password made here."""
-    print_message(f"operator: {served.public_url}/operator")
+    print_message(f"operator: {url}/operator")
     if password:
         print_message(f"password of the operator, for this run: {password}")
-    sign_up = served.sign_up
     if sign_up is not None and not sign_up.rules.is_signed:
-        print_message(f"people sign up at {served.public_url}/join?{sign_up.parameters[0]}=ID")
+        print_message(f"people sign up at {url}/join?{sign_up.parameters[0]}=ID")
 
 
 def _print_links(served: Served) -> None:

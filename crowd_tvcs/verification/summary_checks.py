@@ -63,8 +63,10 @@ class Found:
         Function from the accuracy of every task to the forecast; None without a forecast model.
     slack
         Accuracy by which tasks may be priced too high.
-    by_knots
-        Whether tasks were priced by knots of quality.
+    above
+        How far the stated bound may be above the recomputed one, which may be closer.
+    has_knots
+        Whether voters were priced in place of the workers.
     """
 
     plan: Plan
@@ -79,8 +81,9 @@ class Found:
     by_prices: float | None
     is_branched: bool
     forecast: Callable[[Floats], dict[str, float]] | None
-    slack: float = 0.0
-    by_knots: bool = False
+    slack: float
+    above: float
+    has_knots: bool
 
     @property
     def is_large(self) -> NDArray[np.bool_]:
@@ -153,6 +156,7 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
         out.append("bound_by_prices")
     if found.plan.is_table and found.slack > 0.0:
         out.append("pricing_slack")
+    out += ["knots"] if found.has_knots else []
     out += ["sum_of_qualities"] if method == "qlp" else []
     if found.forecast is not None:
         out.append("forecast")
@@ -282,11 +286,7 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
             return
     if found.bound is not None:
         words = "branches.json" if found.is_branched else _prices_in(found)
-        is_one = _near(stated["bound"], found.bound)
-        if found.by_knots or not found.plan.is_table:  # with some slack, by the method and here
-            is_one = stated["bound"] >= found.bound - TOLERANCE
-        elif found.slack > 0.0:
-            is_one = -TOLERANCE <= stated["bound"] - found.bound <= found.slack + TOLERANCE
+        is_one = -TOLERANCE <= stated["bound"] - found.bound <= found.above + TOLERANCE
         yield "bound", is_one, f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
         words = f"{found.by_prices!r} by {_prices_in(found)}"

@@ -26,6 +26,7 @@ from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wron
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.forecast import recompute_forecast
+from crowd_tvcs.verification.matrix_knots import MARGIN, bound_of_matrix_knots
 from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.record_checks import (
     ACCURACY,
@@ -109,28 +110,17 @@ def verify(
     values, least, most = accuracies(plan, pairs)
     out.accuracy = math.fsum(values) / values.size
     out.violations += uncertified(summary)
-    listed = None
-    if not plan.is_table:
-        given = read_accuracies(folder / ACCURACY, plan)
-        wrong = wrong_tasks(plan, pairs, given, (least, most))
-        out.violations += wrong
-        listed = None if wrong else given[1]
-    table_slack = read_slack(folder / "summary.json", summary)
-    by_prices, by_knots = None, False
-    stated, has_prices = summary.get("bound"), PRICES in record.outputs
+    listed = None if plan.is_table else _listed(folder / ACCURACY, plan, pairs, (least, most), out)
+    slack, stated = read_slack(folder / "summary.json", summary), summary.get("bound")
+    by_prices, above = None, slack
+    has_prices = PRICES in record.outputs
     if (stated is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
         out.violations.append(f"bound: summary.json says {quoted(stated)}, run.json names {there}")
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            slack = table_slack if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
-            by_prices = math.inf
-            if may_have_knots(plan):
-                by_prices = bound_by_prices(plan, prices, pairs, values, log, by_knots=True)
-            by_knots = is_number(stated) and by_prices <= stated + TOLERANCE
-            if not by_knots:
-                by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
+            by_prices, above = _by_prices(plan, prices, (pairs, values), summary, slack, log)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)
@@ -140,11 +130,47 @@ def verify(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
         by_prices, BRANCHES in record.outputs,
         _forecast(plan, pairs, record, tables),
-        table_slack, by_knots,
+        slack, above, "knots" in summary,
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)
     return out
+
+
+def _listed(
+    path: Path, plan: Plan, pairs: Assigned, ranges: tuple[Floats, Floats], out: Verification
+) -> Floats | None:
+    """Return the accuracy of every task in a file; None if one is wrong."""
+    given = read_accuracies(path, plan)
+    wrong = wrong_tasks(plan, pairs, given, ranges)
+    out.violations += wrong
+    return None if wrong else given[1]
+
+
+def _by_prices(
+    plan: Plan,
+    prices: tuple[Floats, float, float],
+    known: tuple[Assigned, Floats],
+    summary: Mapping[str, Any],
+    slack: float,
+    log: Callable[[str], object],
+) -> tuple[float, float]:
+    """Return the bound of the prices, and by how much the stated one may be above it.
+
+    `known` are pairs and the accuracy of every task with them.
+    """
+    if "knots" in summary:
+        log("pricing the knots of the workers")
+        margin = MARGIN * int(plan.max_workers_per_task.max())
+        return bound_of_matrix_knots(plan, prices, summary["knots"]), margin
+    if may_have_knots(plan):
+        bound = bound_by_prices(plan, prices, *known, log, by_knots=True)
+        if is_number(summary["bound"]) and bound <= summary["bound"] + TOLERANCE:
+            return bound, math.inf
+    if plan.is_table:
+        return bound_by_prices(plan, prices, *known, log, slack=slack), slack
+    off = PRICING_SLACK * (1.0 - math.fsum(known[1]) / known[1].size)
+    return bound_by_prices(plan, prices, *known, log, slack=off), math.inf
 
 
 def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from grn_tvcs.comparison.comparison import DEFAULT_FDR, Comparison
 from grn_tvcs.comparison.conditions import with_common_genes
+from grn_tvcs.comparison.correction import Correction
 from grn_tvcs.comparison.difference_model import global_p_value, predict_differences
 from grn_tvcs.comparison.differences import measure_differences
 from grn_tvcs.comparison.permutations import (
@@ -98,6 +99,7 @@ def compare(
     with one_blas_thread():
         steps = make_steps(both, inputs)
         found = measure_differences(steps, drawn, engine=engine, progress=progress)
+    p = global_p_value(found, drawn)
     return Comparison(
         names,
         both.genes,
@@ -106,11 +108,12 @@ def compare(
         len(steps.past),
         len(drawn.in_first),
         count_permutations(n_first, n_second),
-        global_p_value(found, drawn),
+        p,
         fdr,
         found,
         predict_differences(found, drawn, steps),
         drawn.p_values(found.best),
+        Correction(p),
         tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
     )
 

@@ -59,10 +59,10 @@ class Comparison:
         Probability that each edge differs, [regulator, target].
     gene_p
         p value of each gene's regulation; (genes,).
+    correction
+        That for the other comparisons, if this is one of several; see `compare_all`.
     notes
         Changes made to the samples, one sentence each.
-    correction
-        The other comparisons, where this is one of several; see `compare_all`.
     """
 
     names: tuple[str, str]
@@ -77,8 +77,8 @@ class Comparison:
     differences: Differences
     probability: Array
     gene_p: Array
+    correction: Correction
     notes: tuple[str, ...] = ()
-    correction: Correction | None = None
 
     __repr__ = summary
 
@@ -88,12 +88,12 @@ class Comparison:
     @property
     def corrected_p_value(self) -> float:
         """The global p value, corrected where this is one of several comparisons."""
-        return self.global_p_value if self.correction is None else self.correction.global_p_value
+        return self.correction.global_p_value
 
     @property
     def n_tests(self) -> int:
         """Number of comparisons over which the result is corrected."""
-        return 1 if self.correction is None else self.correction.n_tests
+        return self.correction.n_tests
 
     @property
     def min_p(self) -> float:
@@ -135,8 +135,7 @@ class Comparison:
         if not self.is_significant:
             return ()
         found, p = self.differences, self.probability
-        others = np.empty(0) if self.correction is None else self.correction.edges
-        false = false_edges(self.probabilities, others)
+        false = false_edges(self.probabilities, self.correction.edges)
         order = self._order[false < ALL_FALSE]
         ends = intervals(found, self.n_series)
         edges = []
@@ -166,7 +165,7 @@ class Comparison:
         if not self.is_testable:
             return f"{self.describe_design()} {self.describe_genes()}"
         test = f"p = {self.global_p_value:.2g}, {self.permutations} permutations of series"
-        if self.correction is not None:
+        if self.n_tests > 1:
             test += f"; {self.corrected_p_value:.2g} corrected for {self.n_tests} pairs"
         if not self.is_significant:
             return (
@@ -207,11 +206,11 @@ class Comparison:
 
         return describe_power(min(self.n_series))
 
-    def table(self, top: int | None = None) -> tuple[list[str], list[list[Any]]]:
+    def table(self) -> tuple[list[str], list[list[Any]]]:
         """Return header and rows of ``differences.tsv``."""
         n_significant = len(self.significant)
         rows = []
-        for edge in self.edges[:top]:
+        for edge in self.edges:
             row: list[Any] = [edge.rank, edge.regulator, edge.target, edge.kind]
             row += [int(edge.rank <= n_significant)]
             row += [f"{x:.6g}" for x in (edge.probability, edge.false_discovery, edge.p)]
@@ -235,8 +234,8 @@ class Comparison:
 
     def _false_genes(self, order: NDArray[np.int64]) -> Array:
         """Return the expected share of genes by chance up to each of the ordered genes."""
-        others = np.empty(0) if self.correction is None else self.correction.genes
-        return false_genes(self.false_genes_expected[order], others, self.n_tests)
+        expected = self.false_genes_expected[order]
+        return false_genes(expected, self.correction.genes, self.n_tests)
 
     @property
     def false_genes_expected(self) -> Array:
@@ -245,11 +244,11 @@ class Comparison:
         at = np.searchsorted(np.sort(best, axis=None), best[0] * (1 - 1e-9))
         return np.asarray((best.size - at) / len(best))
 
-    def to_frame(self, top: int | None = None) -> pd.DataFrame:
-        """Return the edges as a DataFrame, the first `top` or all; columns as in the file."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges as a DataFrame; columns as in the file."""
         import pandas as pd
 
-        header, rows = self.table(top)
+        header, rows = self.table()
         frame = pd.DataFrame(rows, columns=header)
         words = ("regulator", "target", "kind")
         return frame.astype(
@@ -285,7 +284,7 @@ class Comparison:
             "permutations_possible": self.possible,
             "smallest_p": self.min_p,
             "p": self.global_p_value,
-            **({} if self.correction is None else {"p_corrected": self.corrected_p_value}),
+            **({"p_corrected": self.corrected_p_value} if self.n_tests > 1 else {}),
             "summary": self.describe(),
             "significant": len(self.significant),
             "notes": list(self.notes),

@@ -114,7 +114,7 @@ def methods_paragraph(comparison: Comparison) -> str:
 
 
 def _corrected(comparison: Comparison) -> str:
-    if comparison.correction is None:
+    if comparison.n_tests == 1:
         return ""
     return (
         f", {comparison.corrected_p_value:.2g} after Holm's correction for the "

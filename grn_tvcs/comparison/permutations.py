@@ -37,11 +37,6 @@ class Permutations:
     in_first: Flags
     possible: int
 
-    @property
-    def min_p(self) -> float:
-        """The smallest possible p value."""
-        return 1.0 / len(self.in_first)
-
     def p_values(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the fraction of permutations that reach the observed statistic.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.hubs import fit_hub_power, hub_prior
+from grn_tvcs.evidence.scaling import top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Candidates
@@ -108,7 +109,7 @@ def knockout_evidence(
     beyond_noise = np.maximum(sizes[is_changed] - STRONG, 0.0).sum(axis=1)
     power = fit_hub_power(beyond_noise, hub_power) if beyond_noise.any() else None
     sizes = np.maximum(sizes - FULL_EFFECT * (1.0 - share), 0.0)
-    scores = weight * share**0.5 * sizes / max(_strongest(sizes, is_changed), FULL_EFFECT)
+    scores = weight * share**0.5 * sizes / max(top_mean(sizes, int(is_changed.sum())), FULL_EFFECT)
     scores *= hub_prior(sizes, power or 0.0) * np.where(is_out, 1.0, knockdown_weight)[:, None]
     signs = np.sign(effects)
     # If the two disagree, only the larger one counts, which has the sign of the sum.
@@ -161,9 +162,3 @@ def downrank_indirect(sizes: Array, rows: NDArray[np.int64] | None = None) -> Ar
         halves = np.minimum.outer(sizes[above, rows[row]], sizes[row, below])
         path[pairs] = np.maximum(path[pairs], halves)
     return np.where(path > sizes, INDIRECT_WEIGHT * sizes, sizes)
-
-
-def _strongest(sizes: Array, is_changed: NDArray[np.bool_]) -> float:
-    """Return the mean of the strongest effects, one per perturbed regulator."""
-    n = int(is_changed.sum())
-    return float(np.sort(sizes, axis=None)[::-1][:n].mean()) if n else 0.0

@@ -20,7 +20,6 @@ from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.execution import SERIAL, Execution
 from grn_tvcs.stability.model import Array, transitions
 from grn_tvcs.stability.stability import SOLVERS, Draws, why_no_stability
-from grn_tvcs.stability.sums import Evidence
 from grn_tvcs.stability.units import gather
 
 # Chosen by `benchmarks.networks.defaults` on simulated networks of 10, 30 and 100 genes
@@ -107,14 +106,11 @@ def lagged_regression(
     draws = Draws(steps, inputs, allowed, rules, genes, plan)
     evidence = gather(draws, rng, execution)
     halves = plan.pairs * 2
-    gains = [_gains(part, added_share) / halves for part in evidence]
+    sums = [np.maximum(part.dropped + added_share * part.added, 0.0) for part in evidence]
+    gains = [part / halves for part in sums]
     scores = np.mean([scale_by_top_mean(gain, targets.size) for gain in gains], axis=0)
     stability = np.sum([part.chosen for part in evidence], axis=0) / (len(evidence) * halves)
     if why_no_stability(expression) is not None:
         stability[:] = np.nan
     weights = np.sum([part.weights for part in evidence], axis=0)
     return LaggedRegression(inputs, targets, scores, np.mean(gains, axis=0), weights, stability)
-
-
-def _gains(evidence: Evidence, added_share: float) -> Array:
-    return np.maximum(evidence.dropped + added_share * evidence.added, 0.0)

@@ -282,17 +282,15 @@ def _unscored(genes: tuple[str, ...], evidence: EvidenceScores) -> Network:
     return Network(genes, pairs)
 
 
-def _scaled_scores(evidence: EvidenceScores) -> dict[str, Array]:
-    """Return the scores of the sources, each in units of its strongest; 0 for missing values."""
-    n = evidence.allowed.shape[1]
-    return {
+def _by_source(evidence: EvidenceScores) -> list[Array]:
+    """Return the scores of every pair by source, in the order of `SOURCES`; [input, gene] each.
+
+    They are in units of the strongest of their source, and 0 where missing.
+    """
+    nothing, n = np.zeros(evidence.allowed.shape), evidence.allowed.shape[1]
+    scaled = {
         name: scale_by_top_mean(np.nan_to_num(part), n) for name, part in evidence.scores.items()
     }
-
-
-def _by_source(evidence: EvidenceScores) -> list[Array]:
-    """Return the scores of every pair by source, in the order of `SOURCES`; [input, gene] each."""
-    scaled, nothing = _scaled_scores(evidence), np.zeros(evidence.allowed.shape)
     of = [np.max([scaled.get(p, nothing) for p in group], axis=0) for group in SOURCES]
     return [_where_allowed(evidence, part) for part in of]
 

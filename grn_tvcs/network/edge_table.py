@@ -16,6 +16,7 @@ from grn_tvcs.network.pairs import EXTRA, Pairs
 from grn_tvcs.network.ranking import Ranked, blocks, columns_of
 from tvcs_core.arguments import check_number
 from tvcs_core.files.spreadsheet import shield
+from tvcs_core.files.tables import write_table
 
 LEVEL = 6  # of compression: zlib's own default
 
@@ -55,11 +56,9 @@ def write_edges(network: Network, path: str | Path, *, top: int | None = None) -
 
 def write_reference(network: Network, path: str | Path) -> None:
     """Write the selected edges as a reference: regulator, target, sign."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(("regulator", "target", "sign"))
-        edges = network.edges(selected_only=True)
-        writer.writerows((e.regulator, e.target, e.sign) for e in edges)
+    edges = network.edges(selected_only=True)
+    rows = [(edge.regulator, edge.target, edge.sign) for edge in edges]
+    write_table(Path(path), ("regulator", "target", "sign"), rows)
 
 
 def _text(path: Path, opened: ExitStack) -> IO[str]:

@@ -19,8 +19,8 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
 from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts, node_facts
+from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
-    signed,
     write_celloracle,
     write_celloracle_base,
     write_decoupler,
@@ -99,11 +99,11 @@ def write_graphml(network: Network, path: str | Path) -> None:
     known = {name: _kind(name) for name in EXTRA if getattr(network.pairs, name) is not None}
     lines += [_key("edge", name, kind) for name, kind in known.items()]
     lines.append('<graph edgedefault="directed">')
-    for gene, facts in node_facts(network):
+    for gene, facts in node_facts(network.pairs, network.genes):
         name = _printable(gene)
         data = _data({"name": name} | facts)
         lines.append(f"<node id={quoteattr(name)}>{data}</node>")
-    for e, facts in edges_with_facts(network):
+    for e, facts in edges_with_facts(network.pairs, network.genes):
         source, target = (quoteattr(_printable(name)) for name in (e.regulator, e.target))
         ends = f"source={source} target={target}"
         lines.append(f"<edge {ends}>{_data(facts)}</edge>")

@@ -15,7 +15,7 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
 from grn_tvcs.network.edge import CHANCES, Edge
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, reversed_ways, square
+from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, degrees, square
 from grn_tvcs.network.ranking import columns_of, edges_of, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
@@ -297,30 +297,22 @@ class Network:
     @property
     def out_degrees(self) -> NDArray[np.int64]:
         """Selected targets of each gene; an undirected edge counts for both of its genes."""
-        return self._degrees(self.pairs.regulators, axis=1)
+        return degrees(self.pairs, len(self.genes))[1]
 
     @property
     def in_degrees(self) -> NDArray[np.int64]:
         """Selected regulators of each gene; an undirected edge counts for both of its genes."""
-        return self._degrees(self.pairs.targets, axis=0)
-
-    def _degrees(self, places: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
-        degrees = np.zeros(len(self.genes), dtype=np.int64)
-        is_in = self.pairs.selected
-        if self.pairs.undirected is not None:
-            is_in = is_in | reversed_ways(self.pairs, is_in & self.pairs.undirected)
-        degrees[places] = np.count_nonzero(is_in, axis=axis)
-        return degrees
+        return degrees(self.pairs, len(self.genes))[0]
 
     def to_decoupler(self) -> pd.DataFrame:
         """The selected edges as a net of decoupler: source, target and signed weight."""
-        from grn_tvcs.network.programs.tables import decoupler_frame
+        from grn_tvcs.network.programs.frames import decoupler_frame
 
         return decoupler_frame(self.edges(selected_only=True))
 
     def to_celloracle(self) -> pd.DataFrame:
         """The selected edges as links of CellOracle; there are no p-values."""
-        from grn_tvcs.network.programs.tables import celloracle_frame
+        from grn_tvcs.network.programs.frames import celloracle_frame
 
         return celloracle_frame(self.edges(selected_only=True))
 
@@ -347,7 +339,7 @@ class Network:
         """All genes and the selected edges as a `networkx.DiGraph`, with GraphML's attributes."""
         from grn_tvcs.network.programs.graphs import graph_of
 
-        return graph_of(self)
+        return graph_of(self.pairs, self.genes)
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:

@@ -266,3 +266,13 @@ def reversed_ways(pairs: Pairs, flags: Flags) -> Flags:
     found = np.zeros(pairs.shape, np.bool_)
     found[at] = flags[at].T
     return found
+
+
+def degrees(pairs: Pairs, n_genes: int) -> tuple[Places, Places]:
+    """Return the selected regulators and targets of each gene; undirected edges count for both."""
+    is_in, found = pairs.selected, np.zeros((2, n_genes), dtype=np.int64)
+    if pairs.undirected is not None:
+        is_in = is_in | reversed_ways(pairs, is_in & pairs.undirected)
+    found[0, pairs.targets] = np.count_nonzero(is_in, axis=0)
+    found[1, pairs.regulators] = np.count_nonzero(is_in, axis=1)
+    return found[0], found[1]

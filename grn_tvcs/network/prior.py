@@ -83,14 +83,13 @@ class Prior:
         in the order of the genes by its names.
     signs
         1 activates, -1 represses, 0 not known; None means all unknown.
-    n_listed
-        Different edges of the list, those of other genes and of a gene on itself too; None means
-        that all are among `genes`.
 
     Attributes
     ----------
     edges
         The listed edges among the genes.
+    n_listed
+        Different edges of the list, those of other genes and of a gene on itself too.
 
     Raises
     ------
@@ -109,11 +108,7 @@ class Prior:
         return f"Prior: {edges} among {genes}, of {self.n_listed} listed"
 
     def __init__(
-        self,
-        genes: Sequence[str],
-        weights: ArrayLike,
-        signs: ArrayLike | None = None,
-        n_listed: int | None = None,
+        self, genes: Sequence[str], weights: ArrayLike, signs: ArrayLike | None = None
     ) -> None:
         genes = names_of("genes", genes)
         sure = array_over(genes, "weights", weights, np.float64)
@@ -123,7 +118,7 @@ class Prior:
         if ((sure == 0) & (signed != 0)).any():
             raise ValueError(SIGNS)
         rows, cols = np.nonzero(sure)
-        self._take(genes, ListedEdges(rows, cols, sure[rows, cols], signed[rows, cols]), n_listed)
+        self._take(genes, ListedEdges(rows, cols, sure[rows, cols], signed[rows, cols]), None)
 
     @classmethod
     def of_edges(cls, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> Prior:

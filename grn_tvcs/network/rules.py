@@ -227,9 +227,9 @@ class Rules:
         pairs[:, found.targets] = found.allowed[has_target]
         return Candidates(found.regulators[has_target], np.arange(len(genes)), pairs)
 
-    def allowed(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> NDArray[np.bool_]:
+    def allowed(self, genes: Sequence[str]) -> NDArray[np.bool_]:
         """Which pairs (regulator, target) may be edges; (genes, genes), never a gene on itself."""
-        found = self.candidates(genes, no_targets)
+        found = self.candidates(genes)
         pairs = np.zeros((len(genes), len(genes)), dtype=bool)
         pairs[np.ix_(found.regulators, found.targets)] = found.allowed
         return pairs

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.network.edge_files import read_reference
 from grn_tvcs.network.network import Network
@@ -269,16 +268,6 @@ def _of_graph(tp: int, fp: int, fn: int, n_pairs: int) -> dict[str, Any]:
     }
 
 
-def area_under_roc(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
-    """Chance that a true pair ranks above a false one, ties counting half (Mann and Whitney)."""
-    return _won(*_counts(truth, ranking))
-
-
-def average_precision(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> float:
-    """Precision at each distinct score, weighted with the recall that it adds."""
-    return _mean_precision(*_counts(truth, ranking))
-
-
 def _won(true_at: Places, false_at: Places) -> float:
     false_above = np.cumsum(false_at) - false_at
     won = (true_at * (false_at.sum() - false_above - false_at / 2)).sum()
@@ -301,13 +290,6 @@ def _early_precision(tally: Tally) -> float:
     size = true_at + false_at
     room = np.clip(int(tally.true_at.sum()) - (np.cumsum(size) - size), 0, size)
     return _part(float((true_at * room / size).sum()), float(room.sum()))
-
-
-def _counts(truth: NDArray[np.bool_], ranking: NDArray[np.float64]) -> tuple[Places, Places]:
-    """How many true and false pairs stand at each distinct score, the highest first."""
-    values, at = np.unique(-ranking, return_inverse=True)
-    true_at = np.bincount(at, weights=truth, minlength=values.size).astype(np.int64)
-    return true_at, np.bincount(at, minlength=values.size) - true_at
 
 
 def _part(some: float, whole: float) -> float:

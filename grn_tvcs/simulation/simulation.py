@@ -274,29 +274,17 @@ class _Laboratory:
         return stream(self._seed, "dynamics", *name)
 
 
-def _normal(levels: Array, size: float, spread: Array) -> Array:
-    return levels + size * spread
-
-
-def _lognormal(levels: Array, size: float, spread: Array) -> Array:
-    return levels * 10.0 ** (size * spread)
-
-
 def _microarray(levels: Array, size: float, spread: Array) -> Array:
     variance = 0.001 + (0.69 - 0.001) / (1.0 + levels / 0.01)
     return levels * np.exp(size * np.sqrt(variance) * spread)
 
 
-def _exact(levels: Array, size: float, spread: Array) -> Array:
-    return levels
-
-
-# Measurement of levels, and the default size of the noise.
+# Measurement of levels with a size and a spread of the noise, and the default size.
 NOISES: dict[str, tuple[Callable[[Array, float, Array], Array], float]] = {
-    "normal": (_normal, 0.1),
-    "lognormal": (_lognormal, 0.1),
+    "normal": (lambda levels, size, spread: levels + size * spread, 0.1),
+    "lognormal": (lambda levels, size, spread: levels * 10.0 ** (size * spread), 0.1),
     "microarray": (_microarray, 1.0),
-    "none": (_exact, 0.0),
+    "none": (lambda levels, size, spread: levels, 0.0),
 }
 
 

@@ -142,7 +142,8 @@ class Draws:
         steps, intercepts = self.steps.of(rows), self.steps.intercepts[rows]
         own, following = map(np.ascontiguousarray, (steps.own, steps.following))
         loss = StepLoss(past[rows], own, following, intercepts, drawn.column_weights, self.allowed)
-        in_degree = min(drawn.in_degree, _or(self.rules.max_in_degree, drawn.in_degree))
+        in_degree, most = drawn.in_degree, self.rules.max_in_degree
+        in_degree = in_degree if most is None else min(in_degree, most)
         found = []
         for solver, sums in zip(plan.solvers, added, strict=True):
             if solver == "omp":
@@ -225,7 +226,3 @@ def _halves(blocks: NDArray[np.int64], is_first: Flags) -> tuple[Flags, Flags]:
     if min(in_first.sum(), (~in_first).sum()) < MIN_HALF_STEPS:
         return np.ones_like(in_first), np.ones_like(in_first)
     return in_first, ~in_first
-
-
-def _or(cap: int | None, other: int) -> int:
-    return other if cap is None else cap

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.networks import cases, methods, show, single_cells, stability
 from benchmarks.networks import study as networks_study
+from benchmarks.peers.areas import area_under_roc, average_precision
 from benchmarks.study import ROOT, load
 from grn_tvcs import METHODS, Network, score
 from tests.makers.studies import run_study
@@ -190,3 +192,16 @@ def test_networks_of_the_study_of_stability_are_those_of_their_numbers():
     assert (one[1] == again[1]).all()
     assert (one[1] != other[1]).any()
     assert stability.measure(10, (1, 12), None, [0, 1, 10, 1, 12, 0]) is None
+
+
+def test_areas_are_those_of_scikit_learn(rng):
+    for _ in range(20):
+        truth, ranking = rng.random(30) < 0.3, rng.integers(-3, 4, 30) / 2
+        truth[:2] = True, False
+        assert area_under_roc(truth, ranking) == pytest.approx(roc_auc_score(truth, ranking))
+        assert average_precision(truth, ranking) == pytest.approx(
+            average_precision_score(truth, ranking)
+        )
+    nothing = np.zeros(4, bool)
+    assert np.isnan(average_precision(nothing, np.arange(4.0)))
+    assert np.isnan(area_under_roc(nothing, np.arange(4.0)))

@@ -175,9 +175,9 @@ def _is_argument(notes: Sequence[Any]) -> bool:
 
 def input_files(options: Any) -> list[Path]:
     """Return the files that options name: arguments first, then the options that are recorded."""
-    found = [(not _is_argument(notes), value, notes) for _, value, notes in options_of(options)]
-    kept = [one for one in found if not one[0] or _is_kept(*one[1:])]
-    values = [value for _, value, _ in sorted(kept, key=lambda one: one[0])]
+    found = [(value, notes) for _, value, notes in options_of(options)]
+    values = [value for value, notes in found if _is_argument(notes)]
+    values += [value for value, notes in found if _is_kept(value, notes)]
     each = (value if isinstance(value, list) else [value] for value in values)
     return [path for paths in each for path in paths if isinstance(path, Path)]
 

@@ -53,22 +53,29 @@ def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
         _make_room(folder, force)
     made = [p for p in (folder, *folder.parents) if not p.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        output = create_partial_folder(folder)
-    except OSError as error:
-        _remove_folders(made)
-        if error.errno in NO_SPACE:
-            raise WriteError(error.errno, error.strerror, str(folder)) from None
-        raise DataError(f"cannot be written ({error.strerror})", path=folder) from None
-    try:
-        with naming_target(folder, output.path):
-            yield output.path
-            _move(output.path, folder)
+        with _creating(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            output = create_partial_folder(folder)
+        try:
+            with naming_target(folder, output.path):
+                yield output.path
+                _move(output.path, folder)
+        finally:
+            output.release()
     except BaseException:
-        output.release()
         _remove_folders(made)
         raise
-    output.release()
+
+
+@contextmanager
+def _creating(path: Path) -> Iterator[None]:
+    """Name the file or folder that could not be made."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_SPACE:
+            raise WriteError(error.errno, error.strerror, str(path)) from None
+        raise DataError(f"cannot be written ({error.strerror})", path=path) from None
 
 
 def _make_room(folder: Path, force: bool) -> None:
@@ -109,13 +116,9 @@ def write_whole(
     """
     target = Path(path)
     remove_abandoned_files(target)
-    try:
+    with _creating(target):
         _refuse_other_than_file(target)
         output = create_partial_file(target)
-    except OSError as error:
-        if error.errno in NO_SPACE:
-            raise WriteError(error.errno, error.strerror, str(target)) from None
-        raise DataError(f"cannot be written ({error.strerror})", path=target) from None
     try:
         with naming_target(target, output.path):
             write(output.path)

@@ -10,9 +10,10 @@ import csv
 import io
 import re
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import overload
+from copy import copy
+from typing import NamedTuple, overload
 
 CHUNK_BYTES = 2**16  # bytes of text split into cells at a time
 LONGEST_CELL = csv.field_size_limit()
@@ -33,8 +34,6 @@ class Rows(Sequence[list[str]]):
         Whether some cell may be quoted.
     keeps_blank
         Whether rows of empty cells are rows.
-    span
-        The rows of the text that belong to this view; None for all.
     """
 
     def __init__(
@@ -45,14 +44,13 @@ class Rows(Sequence[list[str]]):
         *,
         is_quoted: bool,
         keeps_blank: bool = False,
-        span: range | None = None,
     ) -> None:
         self._text = text
         self._starts = starts
         self._delimiter = delimiter
         self._is_quoted = is_quoted
         self._keeps_blank = keeps_blank
-        self._span = range(len(starts) - 1) if span is None else span
+        self._span = range(len(starts) - 1)  # of this view
         self._space = re.compile(f"[^\\S\n{delimiter}]")
         self._block: list[list[str]] = []
         self._block_at = 0
@@ -93,14 +91,9 @@ class Rows(Sequence[list[str]]):
             span = self._span[at]
             if span.step != 1:
                 return [self._row(i) for i in span]
-            return Rows(
-                self._text,
-                self._starts,
-                self._delimiter,
-                is_quoted=self._is_quoted,
-                keeps_blank=self._keeps_blank,
-                span=span,
-            )
+            view = copy(self)
+            view._span = span
+            return view
         return self._row(self._span[at])
 
     def __iter__(self) -> Iterator[list[str]]:
@@ -133,15 +126,8 @@ class Rows(Sequence[list[str]]):
 
     def _block_end(self, at: int, end: int) -> int:
         """Return the end of the block that starts at row `at`: about `CHUNK_BYTES` of text."""
-        low, high = at + 1, end
         most = self._starts[at] + CHUNK_BYTES
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._starts[middle] <= most:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return max(at + 1, bisect_right(self._starts, most, at + 1, end + 1) - 1)
 
     def _cut(self, first: int, end: int) -> list[list[str]]:
         text = self._text[self._starts[first] : self._starts[end]].decode()
@@ -158,8 +144,7 @@ class Rows(Sequence[list[str]]):
         return [row for row in lines if any(row)]
 
 
-@dataclass(frozen=True)
-class RowIndex:
+class RowIndex(NamedTuple):
     """The rows of a text, the line number of each, and whether a blank line precedes it."""
 
     rows: Rows
@@ -203,9 +188,8 @@ def find_rows(text: bytes, delimiter: str) -> RowIndex:
             blank = False
     starts.append(len(text))
     rows = Rows(text, starts, delimiter, is_quoted=is_quoted)
-    if len(lines) and lines[-1] == len(lines):  # without blank lines the numbers are 1, 2, ...
-        return RowIndex(rows, range(1, len(lines) + 1), after_blank)
-    return RowIndex(rows, lines, after_blank)
+    is_counted = len(lines) and lines[-1] == len(lines)  # without blank lines: 1, 2, ...
+    return RowIndex(rows, range(1, len(lines) + 1) if is_counted else lines, after_blank)
 
 
 def _lines(text: bytes, delimiter: str) -> Iterator[tuple[int, int, bool]]:

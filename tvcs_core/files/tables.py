@@ -237,7 +237,7 @@ def read_table(
         raise DataError(what, path=path, line=error.line) from None
     if not index.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)
-    return Table(str(path), delimiter, index.rows, index.lines, index.after_blank)
+    return Table(str(path), delimiter, *index)
 
 
 def _without_comments(text: bytes) -> bytes:

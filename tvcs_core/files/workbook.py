@@ -31,6 +31,14 @@ _NO_VALUE = re.compile(
 _HIDDEN = re.compile(
     rb"<(?:\w+:)?row(?=\s[^>]*hidden=\"(?:1|true)\")[^>]*?\sr=\"([0-9]+)\"[^>]*[^>/]>"
 )
+_UNREAD = {  # what is not read, and its refusal, of which cells and sheet
+    _MERGED: "must have one value in every cell, found the merged cells {} in the sheet {}: "
+    "unmerge them (Excel: Merge & Center) and fill each",
+    _NO_VALUE: "must store the values of formulas, found none in {} of the sheet {}: open it in "
+    "Excel or LibreOffice and save it",
+    _HIDDEN: "has a hidden row, {} of the sheet {}: show it (clear the filter, or Unhide) to have "
+    "it read, or delete it to leave it out",
+}
 MAX_FORMULA_BYTES = 10_000  # Excel allows 8,192 characters
 BYTES_PER_SLOT = 8  # an empty cell in a Python list
 CELLS_PER_CHECK = 2**20  # any value from 2**16 to 2**22 does
@@ -140,25 +148,9 @@ def _refuse_unread(workbook: Any, path: Path, sheet: str) -> None:
     with zipfile.ZipFile(path) as archive, archive.open(workbook[sheet]._worksheet_path) as text:
         before = b""
         while part := text.read(2**20):
-            if match := _MERGED.search(before + part):
-                raise DataError(
-                    f"must have one value in every cell, found the merged cells "
-                    f"{match[1].decode()} in the sheet {sheet}: unmerge them (Excel: Merge & "
-                    "Center) and fill each",
-                    path=path,
-                )
-            if match := _NO_VALUE.search(before + part):
-                raise DataError(
-                    f"must store the values of formulas, found none in {match[1].decode()} of the "
-                    f"sheet {sheet}: open it in Excel or LibreOffice and save it",
-                    path=path,
-                )
-            if match := _HIDDEN.search(before + part):
-                raise DataError(
-                    f"has a hidden row, {match[1].decode()} of the sheet {sheet}: show it (clear "
-                    "the filter, or Unhide) to have it read, or delete it to leave it out",
-                    path=path,
-                )
+            for pattern, message in _UNREAD.items():
+                if match := pattern.search(before + part):
+                    raise DataError(message.format(match[1].decode(), sheet), path=path)
             before = part[-MAX_FORMULA_BYTES:]
 
 

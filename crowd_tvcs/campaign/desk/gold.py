@@ -7,14 +7,15 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, select, text
 
+from crowd_tvcs.campaign.store.bulk import insert_rows
 from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
-from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED, count_where
-from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
+from crowd_tvcs.campaign.store.queries import RETURN_TURN, count_where
+from crowd_tvcs.campaign.store.schema import GOLD, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, lacks_fit, unsettled
-from crowd_tvcs.campaign.tasks import settle_each
+from crowd_tvcs.campaign.tasks import new_task, settle_each
 
 LEARN_SECONDS, REST_FACTOR = 60.0, 20.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
@@ -64,10 +65,10 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
         alike = mixed & described if described else mixed
         if not alike:
             raise ValueError(f"gold tasks are mixed with the others, but {_why_none(known, mixed)}")
-        rows = [_row(name) for name in sorted(alike - set(tasks))]
+        rows = [new_task(name, closed=GOLD) for name in sorted(alike - set(tasks))]
         if rows:
             connection.execute(text(_INDEX))
-            connection.execute(insert(task), rows)
+            insert_rows(connection, task, rows)
         if labels:  # the skills, and the model, may be new
             settle_all(connection)
         elif rows:
@@ -82,17 +83,6 @@ def _why_none(known: Collection[str], mixed: Collection[str]) -> str:
     if known:
         return f"all {len(known)} are tasks that need labels: give other ones in --gold FILE"
     return "the campaign has none: give --gold FILE"
-
-
-def _row(name: str) -> dict[str, Any]:
-    own: dict[str, Any] = {
-        "name": name,
-        "prior": None,
-        "min_workers": 0,
-        "max_workers": UNLIMITED,
-        "closed": GOLD,
-    }
-    return own | dict.fromkeys(SETTLED, 0)
 
 
 class Learner:

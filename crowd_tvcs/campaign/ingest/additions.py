@@ -15,10 +15,9 @@ from crowd_tvcs.campaign.estimates import note_best
 from crowd_tvcs.campaign.settings import MILLION, check_name, check_range
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows, update_rows
-from crowd_tvcs.campaign.store.queries import SETTLED
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, gold_answer, skill, task, worker
-from crowd_tvcs.campaign.tasks import count
+from crowd_tvcs.campaign.tasks import count, new_task
 from tvcs_core.arguments import check_type, describe_value
 from tvcs_core.files.display import plural
 
@@ -82,17 +81,9 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
             raise ValueError(
                 f"task {one.name!r} must have {one.min_workers} workers and may have {most}"
             )
-        missing += int(one.min_workers)
-        rows.append(
-            {
-                "name": one.name,
-                "prior": None if one.prior is None else float(one.prior),
-                "min_workers": int(one.min_workers),
-                "max_workers": most,
-                "closed": 0,
-            }
-            | dict.fromkeys(SETTLED, 0)
-        )
+        prior, least = None if one.prior is None else float(one.prior), int(one.min_workers)
+        missing += least
+        rows.append(new_task(one.name, prior=prior, least=least, most=most))
     insert_rows(connection, task, rows)
     kinds.set_kinds(connection, settings.source, {one.name: one.kind for one in tasks})
     if settings.source == kinds.SOURCE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,10 +86,8 @@ def read_first(
     if named is None:
         named = _class_names(known, lines)
     labels = dict(known.labels) if known is not None else {}
-    for warning in warn_single_class(labels, named) if labels else ():
-        print_message(warning)
-    if known is not None and prior is None:
-        print_message(describe_prevalence(named, class_counts(labels, named)))
+    if known is not None:
+        _report_gold(labels, named, has_prior=prior is not None)
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,
@@ -101,6 +99,14 @@ def read_first(
         "workers": _workers(workers, table, {one.worker for one in lines}),
         "tasks": without_gold(_tasks(tasks, qualities, factors), labels, tasks),
     }
+
+
+def _report_gold(labels: Mapping[str, str], classes: Sequence[str], *, has_prior: bool) -> None:
+    """Warn of gold of one class, and print the class shares if they are used."""
+    for warning in warn_single_class(labels, classes):
+        print_message(warning)
+    if not has_prior:
+        print_message(describe_prevalence(classes, class_counts(labels, classes)))
 
 
 def _class_names(known: Gold | None, lines: Sequence[AnswerRecord]) -> list[str]:

@@ -92,6 +92,9 @@ def rank(given: RankOptions) -> None:
     from crowd_tvcs.answer_kinds.ranking import rank_items
     from crowd_tvcs.answers.label_typos import warn_similar_names
 
+    for name in ("max_per_side", "max_per_pair"):  # also without --next, which asks for both
+        if getattr(given, name) < 1:
+            raise ValueError(f"{name} must be at least 1, found {getattr(given, name)}")
     data = read_comparisons(given.pairs, leave_out_missing=given.leave_out_missing)
     print_message(f"{given.pairs}: {data.layout}")
     for kind, names, counts in (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,6 @@ from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.programs.facts import edges_with_facts, node_facts
 from tvcs_core.arguments import array_of, check_choice, check_number, describe_value
-
-if TYPE_CHECKING:
-    from grn_tvcs.network.network import Network
 
 
 def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
@@ -58,11 +56,11 @@ def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
     return weight, score
 
 
-def graph_of(network: Network) -> Any:
+def graph_of(pairs: Pairs, genes: Sequence[str]) -> Any:
     """Make a `networkx.DiGraph` with the attributes of GraphML."""
     import networkx as nx
 
-    graph = nx.DiGraph()
-    graph.add_nodes_from(node_facts(network))
-    graph.add_edges_from((e.regulator, e.target, facts) for e, facts in edges_with_facts(network))
+    graph, edges = nx.DiGraph(), edges_with_facts(pairs, genes)
+    graph.add_nodes_from(node_facts(pairs, genes))
+    graph.add_edges_from((edge.regulator, edge.target, facts) for edge, facts in edges)
     return graph

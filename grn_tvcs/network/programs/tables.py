@@ -9,43 +9,12 @@ imports it by ``import_TF_data(TF_info_matrix=...)``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.facts import OF_EDGES, edges_with_facts
 from grn_tvcs.network.programs.refused import BASE
 from tvcs_core.files.tables import write_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-DECOUPLER = ("source", "target", "weight", "sign")
-CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp", "sign")
-
-
-def decoupler_frame(edges: Sequence[Edge]) -> pd.DataFrame:
-    """Return edges as a net of decoupler."""
-    import pandas as pd
-
-    rows = [(e.regulator, e.target, signed(e), e.sign) for e in edges]
-    return pd.DataFrame(rows, columns=list(DECOUPLER))
-
-
-def celloracle_frame(edges: Sequence[Edge]) -> pd.DataFrame:
-    """Return edges as links of CellOracle; p-values are not known, so empty."""
-    import pandas as pd
-
-    rows = [(e.regulator, e.target, signed(e), e.score, None, None, e.sign) for e in edges]
-    frame = pd.DataFrame(rows, columns=list(CELLORACLE))
-    return frame.astype({"p": float, "-logp": float})
-
-
-def signed(edge: Edge) -> float:
-    """The score, below 0 if the edge represses; an unknown sign counts as activation."""
-    return -edge.score if edge.sign == "-" else edge.score
 
 
 def write_decoupler(network: Network, path: Path) -> None:
@@ -86,7 +55,7 @@ def write_edge_table(network: Network, path: Path) -> None:
     The key, ``shared name``, is Cytoscape's name of an edge of a SIF file: source, relation in
     brackets and target. File > Import > Table from File, as edge table columns.
     """
-    found = list(edges_with_facts(network))
+    found = list(edges_with_facts(network.pairs, network.genes))
     columns = list(dict.fromkeys([*OF_EDGES, *(name for _, facts in found for name in facts)]))
     rows = []
     for e, facts in found:

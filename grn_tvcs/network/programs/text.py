@@ -40,7 +40,7 @@ def summary(network: Any) -> str:
 
 def _without_verdict(network: Any) -> str:
     """Say that there is none, and how many edges the confidences of a file support."""
-    confidence = network.confidence
+    confidence = network.pairs.confidence
     if confidence is None:
         return "none, there are no edge probabilities"
     n = int((confidence >= LIKELY).sum())

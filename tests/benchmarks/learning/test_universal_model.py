@@ -130,7 +130,7 @@ def test_what_another_code_computed_is_not_taken_up(small, tmp_path, monkeypatch
     (path,) = tmp_path.rglob("*.pickle")
     assert path.parent.name == evidence.fingerprint()[:16]
     monkeypatch.setattr(evidence, "draw_example", None)
-    monkeypatch.setattr(evidence, "draw_without_edges", None)
+    monkeypatch.setattr(evidence, "draw_null", None)
     (again,) = evidence.all_known(jobs, SEED, tmp_path, 1)
     assert repr(again.traits) == repr(one.traits)
     monkeypatch.setattr(evidence, "SOURCES", evidence.SOURCES[1:])

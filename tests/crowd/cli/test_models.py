@@ -126,7 +126,7 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     (tmp_path / "m" / "priors.csv").write_text("\n".join(text))
     words[words.index(4)] = 3
     wrong = crowd_tvcs(*words, tmp_path / "no")
-    assert "of task 't30' must be 3 that add up to 1, found 0.5, 0.5, 0.5" in wrong.stderr
+    assert "priors.csv:2: the chances of the classes must be 3 that add up to 1" in wrong.stderr
 
 
 @pytest.mark.parametrize(

@@ -259,11 +259,12 @@ def test_what_does_not_fit_is_refused(given, message):
 
 
 def few_nodes(monkeypatch, nodes):
-    """Let branch and bound of many classes give up early, and close no gap by branching."""
+    """Let branch and bound of many classes give up early; without knots and without branching."""
     monkeypatch.setattr(voters, "MANY_CLASS_NODES", nodes)
     pricing = importlib.import_module("crowd_tvcs.search.search")
     for name in ("PROOF_NODES", "CLOSER_NODES", "ROUGH_NODES"):
         monkeypatch.setattr(pricing, name, nodes)
+    monkeypatch.setattr(pricing, "FAR", np.inf)
     monkeypatch.setattr(importlib.import_module("crowd_tvcs.methods.best"), "fits", lambda _: False)
 
 

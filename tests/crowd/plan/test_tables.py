@@ -140,7 +140,10 @@ def test_tasks_of_three_classes_have_chances_of_their_own(assign, tmp_path):
     [
         ("task,prior=b,prior=a,prior=c\nt1,1,0,0\n", "must be prior=a, prior=b, prior=c, in this"),
         ("task,prior=a,prior=b\nt1,1,0\n", "for each of 3 classes, found 2"),
-        ("task,prior=a,prior=b,prior=c\nt1,.9,.1,\n", "must be 3 that add up to 1, found 0.9, 0.1"),
+        (
+            "task,prior=a,prior=b,prior=c\nt1,.9,.1,\n",
+            "to 1, found .9, .1, an empty cell",
+        ),
         ("task,prior=a,prior=b,prior=c\nt1,2,0,0\n", ":2, column 'prior=a': must be a probability"),
     ],
 )

@@ -66,10 +66,7 @@ def test_the_description_lists_what_there_is(browse):
     ]
 
 
-def test_what_a_label_asks_is_looked_for_first(served, browse):
-    paths = [route.path for route in create_app(served).routes[:9]]
-    calls = [f"/api/v1/{name}" for name in ("next", "submit", "skip", "undo")]
-    assert paths == [*calls, "/", "/answer", "/skip", "/remark", "/undo"]
+def test_another_method_is_refused_with_the_one_that_is_allowed(browse):
     refused = browse().get("/api/v1/submit")
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
 

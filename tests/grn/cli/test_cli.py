@@ -237,12 +237,3 @@ def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp
     )
     assert short.exit_code == 0, short.stderr
     assert "warning" not in short.stderr
-
-
-@pytest.mark.filterwarnings("always")
-def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
-    (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
-    words = [small / "timeseries.tsv", "--regulators", tmp_path / "ids.txt"]
-    some = grn_tvcs("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
-    assert some.exit_code == 0
-    assert "2 of 3 regulators are no genes: ENSG01, ENSG02" in some.stderr

@@ -67,16 +67,9 @@ def test_several_columns_of_series_are_recorded_as_a_list_and_one_by_its_name(tm
     frame.to_csv(tmp_path / "x.csv", index=False)
     for names in (["donor"], ["arm", "donor"]):
         given = [word for name in names for word in ("--series-column", name)]
-        words = [
-            "infer",
-            tmp_path / "x.csv",
-            *given,
-            "--method",
-            "pcc",
-            "--out",
-            tmp_path / names[0],
-        ]
-        done = grn_tvcs(*words, *(["--ignore", "arm"] if len(names) == 1 else []))
+        words = [*given, "--method", "pcc", "--out", tmp_path / names[0]]
+        words += ["--ignore", "arm"] if len(names) == 1 else []
+        done = grn_tvcs("infer", tmp_path / "x.csv", *words)
         assert done.exit_code == 0, done.stderr
         kept = json.loads((tmp_path / names[0] / "run.json").read_text())["parameters"]
         assert kept["series_column"] == (names[0] if len(names) == 1 else names)
@@ -106,15 +99,6 @@ def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
     assert [one.exit_code for one in made] == [0, 0, 0]
 
 
-def test_names_of_a_list_that_are_written_otherwise_are_found_and_counted(tmp_path):
-    FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
-    (tmp_path / "r.txt").write_text("GeneA\ngeneb\nOther\n")
-    done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
-    assert "regulators   2 of 3 names are genes" in done.stdout
-    message = "2 of 3 names are genes: 1 as written, 1 in another case of letters (geneb is GeneB)"
-    assert message in done.stderr
-
-
 def test_a_list_may_be_a_workbook(tmp_path):
     pytest.importorskip("openpyxl")
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
@@ -135,17 +119,6 @@ def test_check_prints_the_series_with_names_and_times_and_the_last_genes(tmp_pat
     assert "series       2 of 6 time points\n" in message
     assert "\n  1          a: 0, 1, 2, 4, 8, 24\n" in message
     assert "\n  2          b: 0, 1, 2, 4, 8, 24\n" in message
-
-
-@pytest.mark.parametrize(("of_list", "of_table"), [("", ".4"), (".7", ""), (".7", ".4")])
-def test_lists_match_genes_without_the_versions_of_ensembl(of_list, of_table, tmp_path):
-    names = [f"ENSMUSG0000000010{k}" for k in range(4)]
-    path, regulators = tmp_path / "x.csv", tmp_path / "tfs.txt"
-    FRAME.set_axis([name + of_table for name in names], axis=1).to_csv(path, index=False)
-    regulators.write_text("\n".join(name + of_list for name in names[:2]))
-    done = grn_tvcs("check", path, "--regulators", regulators)
-    assert "2 of 2 names are genes: 2 without their version (ENSMUSG" in done.stderr
-    assert "regulators   2 of 2 names are genes" in done.stdout
 
 
 LATE = "Time,A,B\n0,1.5,2\n0,2.5,3\n2,4,5\n2,5,6\n"

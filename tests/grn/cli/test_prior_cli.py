@@ -22,17 +22,8 @@ def folder(tmp_path_factory):
 
 
 def grn(folder, *words, method="combined", out="out"):
-    words = [
-        "infer",
-        folder / "e.tsv",
-        "--out",
-        folder / out,
-        "--method",
-        method,
-        *words,
-        "--force",
-    ]
-    return grn_tvcs(*words)
+    words = ["--out", folder / out, "--method", method, *words, "--force"]
+    return grn_tvcs("infer", folder / "e.tsv", *words)
 
 
 def record(folder, out):

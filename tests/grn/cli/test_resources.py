@@ -53,10 +53,12 @@ def test_units_that_are_kept_take_time(monkeypatch):
     assert 1.0 < many.seconds - estimate(work).seconds < 10.0
 
 
-def test_the_parts_of_the_default_method_need_more():
+def test_the_parts_of_the_default_method_need_more_but_no_square_of_the_genes():
     parts, series = estimate_of_parts(GENOME, 20), estimate(GENOME)
-    assert parts.memory > 2 * series.memory
+    assert 2 * series.memory < parts.memory < 16e9  # a square of floats alone were 3.2e9 each
     assert parts.seconds > 2 * series.seconds
+    half = GENOME._replace(genes=10_000, targets=10_000)
+    assert estimate_of_parts(half, 20).memory < 0.55 * parts.memory
 
 
 def test_seconds_of_the_default_method_are_within_a_factor_of_two_of_measured_ones():
@@ -69,12 +71,6 @@ def test_seconds_of_the_default_method_are_within_a_factor_of_two_of_measured_on
         message = estimate_of_parts(Work(**sizes), n_trees(sizes["genes"]))
         assert 0.5 < message.seconds / float(row["seconds"]) < 2.0, row
         assert 0.5 < message.memory / float(row["memory"]) < 2.0, row
-
-
-def test_the_parts_take_memory_for_regulators_x_genes():
-    half = GENOME._replace(genes=10_000, targets=10_000)
-    assert estimate_of_parts(half, 20).memory < 0.55 * estimate_of_parts(GENOME, 20).memory
-    assert estimate_of_parts(GENOME, 20).memory < 16e9  # a square of floats alone were 3.2e9 each
 
 
 @pytest.mark.parametrize(

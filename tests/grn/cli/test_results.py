@@ -5,7 +5,6 @@ import pytest
 
 from grn_tvcs import (
     Expression,
-    Network,
     infer,
     read_network,
     read_reference,
@@ -14,7 +13,6 @@ from grn_tvcs import (
 from grn_tvcs.network.edge_files import reference_in
 from tests.makers.commands import grn_tvcs
 from tests.makers.tables import rows_of
-from tvcs_core import DataError
 
 
 @pytest.fixture(scope="module")
@@ -108,22 +106,6 @@ def test_methods_that_only_rank_select_nothing_themselves(small):
     network = infer(Expression.of(small / "timeseries.tsv"), "pcc", max_edges=3)
     assert network.own is None
     assert network.select_by_method().n_selected == (network.scores > 0).sum()
-
-
-@pytest.mark.parametrize(
-    ("column", "cell", "message"),
-    [("stability", "1.5", "must be a number from 0 to 1"), ("own", "yes", "must be 0 or 1")],
-)
-def test_bad_stability_and_own_cuts_are_refused(tmp_path, column, cell, message):
-    (tmp_path / "e.tsv").write_text(f"regulator\ttarget\tscore\t{column}\nA\tB\t1\t{cell}\n")
-    with pytest.raises(DataError, match=f"e.tsv:2, column '{column}': {message}"):
-        read_network(tmp_path / "e.tsv", ["A", "B"])
-
-
-@pytest.mark.parametrize("name", ["stability", "own"])
-def test_a_network_refuses_them_in_another_shape(name):
-    with pytest.raises(ValueError, match=f"{name} must have the shape"):
-        Network.of(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
 
 
 def test_a_reference_tells_what_it_left_out_by_reason(more):

@@ -25,7 +25,6 @@ def test_few_series_are_exchanged_in_every_way_once(a, b):
     assert (drawn.in_first.sum(axis=1) == a).all()
     # Whoever is called first: no way and its opposite are both there.
     assert a != b or not any(tuple(not x for x in row) in rows for row in rows)
-    assert drawn.min_p == 1 / count_permutations(a, b)
 
 
 def test_many_series_are_exchanged_at_random_by_the_seed():
@@ -36,7 +35,6 @@ def test_many_series_are_exchanged_at_random_by_the_seed():
     assert (first.in_first == again.in_first).all()
     assert (first.in_first != other.in_first).any()
     assert first.possible == math.comb(20, 10) // 2
-    assert first.min_p == 1 / 50
 
 
 def test_how_many_series_are_needed_is_the_least_number_that_is_enough():

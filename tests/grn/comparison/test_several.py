@@ -195,6 +195,7 @@ def test_a_tool_keeps_the_differences_in_an_anndata(cells, tmp_path):
         first = kept["differences"].iloc[0]
         assert first[["condition_a", "regulator", "target"]].tolist() == ["control", "G1", "G7"]
         assert len(kept["genes"]) == 8
+        assert kept["genes"].set_index("gene").loc["G7", "false_discovery"] < 0.1
         assert kept["summary"][0].startswith("1 edge differs")
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from grn_tvcs import FORMATS, Network, read_network, write_edges, write_network
 from tests.makers.commands import grn_tvcs
-from tvcs_core import DataError
 from tvcs_core.files.spreadsheet import shield, unshield
 
 GENES = ("B", "A", "NA", "007", "=1+1", "-x", "'=y", '<b>"&', "a,b", "gene one")
@@ -66,18 +65,6 @@ def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path
     scores = [float(score) for *_, score in rows]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == 1
-
-
-def test_a_table_without_the_column_has_no_evidence_and_a_wrong_word_is_named(network, tmp_path):
-    write_edges(network, tmp_path / "edges.tsv")
-    text = (tmp_path / "edges.tsv").read_text()
-    assert "evidence" not in text
-    assert read_network(tmp_path / "edges.tsv", GENES).evidence is None
-    lines = text.splitlines()
-    lines = [f"{lines[0]}\tevidence", *(f"{line}\tguess" for line in lines[1:])]
-    (tmp_path / "edges.tsv").write_text("\n".join(lines))
-    with pytest.raises(DataError, match="column 'evidence': must be one of series, knock-out,"):
-        read_network(tmp_path / "edges.tsv", GENES)
 
 
 def test_a_column_evidence_of_another_program_is_its_own(tmp_path):

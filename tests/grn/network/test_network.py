@@ -9,9 +9,17 @@ from grn_tvcs import (
     read_reference,
     write_edges,
 )
+from grn_tvcs.network.pairs import KINDS
 from tvcs_core import DataError
 
 GENES = ("B", "A", "NA", "007", "e")
+CELLS = [
+    ("own", "yes", "0 or 1"), ("undirected", "2", "0 or 1"),
+    ("stability", "1.5", "a number from 0 to 1 or empty"),
+    ("evidence", "guess", "one of series, knock-out,"),
+    *((name, cell, "a number from 0 to 1")
+      for name in ("confidence", "false_discovery") for cell in ("1.5", "", "likely")),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -111,8 +119,8 @@ def test_rules_refuse_bad_caps(arguments, message):
         ({"scores": np.eye(2)}, "itself"),
         ({"scores": -1 + np.eye(2)}, ">= 0"),
         ({"genes": ("A", "A")}, "different"),
-        ({"signs": np.zeros((3, 3))}, "shape"),
         ({"selected": np.ones((2, 2), bool)}, "selected"),
+        *(({name: np.zeros((3, 3))}, f"{name} must have the shape") for name in KINDS),
     ],
 )
 def test_a_network_refuses_what_does_not_hold(change, message):
@@ -179,9 +187,14 @@ def test_the_remedy_for_a_bad_reference_reads_it(tmp_path):
     ("text", "message"),
     [
         ("A\n", "must have the columns"),
-        ("A\tB\tx\n", "must be a number"),
-        ("A\tB\t-1\n", "must be >= 0"),
         ("regulator\ttarget\tscore\tselected\nA\tB\t1\tyes\n", "'selected': must be 0 or 1"),
+        *(
+            (
+                f"regulator\ttarget\tscore\tselected\t{column}\nA\tB\t1\t1\t{cell}\n",
+                f"edges.tsv:2, column '{column}': must be {message}",
+            )
+            for column, cell, message in CELLS
+        ),
     ],
 )
 def test_bad_edges_are_refused(tmp_path, text, message):

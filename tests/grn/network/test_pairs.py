@@ -84,20 +84,6 @@ def test_a_stability_that_is_unknown_is_given_for_no_pair(lean):
     assert np.isnan(untold.stability).all()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"scores": -np.ones((3, 4))}, ">= 0"),
-        ({"scores": np.ones((3, 4))}, "itself, but 'B' has one"),
-        ({"selected": np.ones((3, 4), bool)}, "selected"),
-        ({"confidence": np.full((3, 4), 2.0)}, "confidence must be from 0 to 1"),
-    ],
-)
-def test_pairs_that_do_not_hold_are_refused(lean, change, message):
-    with pytest.raises(ValueError, match=message):
-        lean.replace(**change)
-
-
 def test_a_network_of_few_regulators_takes_memory_for_their_pairs_alone():
     genes = tuple(map(str, range(30_000)))  # a square of booleans alone has 900 MB
     scores = np.ones((2, 30_000))
