@@ -217,7 +217,7 @@ class State:
     @cached_property
     def answers(self) -> Answers:
         """All answers, in the order they came."""
-        workers, tasks, labels = zip(*self.given, strict=True) if self.given else ((), (), ())
+        workers, tasks, labels = np.array(self.given, dtype=np.int64).reshape(-1, 3).T
         names = (self.factors.tasks, self.factors.table.workers, self.classes)
         when, seconds = np.array(self.times).reshape(-1, 2).T
         return Answers(*names, tasks, workers, labels, when=_if_any(when), seconds=_if_any(seconds))
@@ -225,7 +225,8 @@ class State:
     @cached_property
     def prior(self) -> Floats:
         """Probability of every class of every task before answers, of shape (tasks, classes)."""
-        return np.array([prior_of(t.prior, self.settings.prior) for t in self.tasks])
+        common = json.loads(self.settings.prior)
+        return np.array([prior_of(t.prior, common) for t in self.tasks])
 
     @cached_property
     def posterior(self) -> Floats:

@@ -36,9 +36,8 @@ CHUNK_TASKS = 100
 """Tasks that are read in one message."""
 
 
-def prior_of(own: float | None, everybody: str) -> list[float]:
+def prior_of(own: float | None, common: list[float]) -> list[float]:
     """Probability of every class of a task before answers; of two classes it may have its own."""
-    common: list[float] = json.loads(everybody)
     return common if own is None else [1.0 - own, own]
 
 
@@ -65,7 +64,7 @@ class TaskPosterior(NamedTuple):
 
 def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[PairRow]) -> TaskPosterior:
     """Judge the label of a task by its pairs, with the model of the campaign."""
-    prior = prior_of(row.prior, settings.prior)
+    prior = prior_of(row.prior, json.loads(settings.prior))
     if row.settled is not None:
         return TaskPosterior(prior, [], one_hot(row.settled, len(prior)))
     answers = [

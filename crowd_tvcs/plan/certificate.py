@@ -50,7 +50,7 @@ class Knots:
     """Prices of a few voters, of whom every worker with a confusion matrix is a mixture.
 
     A worker's matrix is a mean of matrices of knots, each garbled, and of uninformative ones, by
-    chances at which knots cost on the mean no more than ``prices[i] + budget_price``. So the best
+    chances at which knots cost on average no more than ``prices[i] + budget_price``. So the best
     multiset of knots, less their prices, is worth no less than the best set of workers.
 
     Attributes

@@ -92,7 +92,10 @@ def _most_centers(n_workers: int, n_classes: int, most: int, outcomes: int) -> i
 
 def _centers(matrices: Floats, caps: Floats, count: int) -> Integers:
     """Choose workers, one by one, to whom the others are nearest, each counted by their cap."""
-    apart = np.abs(matrices[:, None] - matrices).sum(axis=(2, 3))
+    from scipy.spatial.distance import cdist
+
+    entries = matrices.reshape(len(matrices), -1)
+    apart = cdist(entries, entries, "cityblock")
     nearest = np.full(len(caps), apart.max())
     chosen: list[int] = []
     for _ in range(count):

@@ -169,6 +169,13 @@ def test_gold_among_the_tasks_is_paid_for_and_counts_for_its_workers(begin):
         assert plan.money == pytest.approx(money)
 
 
+def test_a_pair_that_is_not_listed_is_in_no_round(begin):
+    quality = Quality([[0.9, 0.6]], ["ann"], ["t1", "t2"], [[True, False]])
+    campaign = begin(workers=["ann"], tasks=["t1", "t2"], qualities=quality, model="independent")
+    assert plan_of(campaign.state(), None).quality.allowed.tolist() == [[True, False]]
+    assert campaign.plan().pairs == [("ann", "t1")]
+
+
 def test_a_round_takes_a_quick_method_only_where_it_is_asked_to(begin):
     plan = plan_of(begin(model="independent").state(), None)
     assert not METHODS[rounds.usual_method(plan)].is_quick
