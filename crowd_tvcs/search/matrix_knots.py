@@ -226,7 +226,7 @@ class _Program:
             )
             if solved.status != 0:
                 break
-            price, of_label = np.clip(solved.x[:n_knots], 0.0, 1.0), max(0.0, solved.x[n_knots])
+            price, of_label = np.abs(solved.x[:n_knots].clip(0.0)), max(0.0, solved.x[n_knots])
             net = self.accuracy - np.append(price, 0.0)[self.sets].sum(axis=1)
             of_workers = np.maximum(mixture @ price - of_label, 0.0)
             bound = float(of_label * plan.budget + caps @ of_workers) / m + float(net.max())

@@ -42,11 +42,11 @@ def bound_of_matrix_knots(plan: Plan, prices: tuple[Floats, float, float], docum
     off = 0.0
     for i, matrix in enumerate(matrices):
         cost, rest = _cheapest_mixture(matrix, voters, price)
-        asked = m * (of_workers[i] + of_budget)
+        asked = m * float(of_workers[i] + of_budget)
         if not cost <= asked + MARGIN:
-            name = quoted(plan.quality.workers[i])
             raise ValueError(
-                f"knots: worker {name} costs {asked:.9f}, below a mixture at {cost:.9f}"
+                f"knots: a label of {quoted(plan.quality.workers[i])} must cost {cost / m!r}, that "
+                f"of a mixture of knots, or more, found {asked / m!r}"
             )
         off = max(off, rest + max(0.0, cost - asked))
     caps = math.fsum(of_workers * plan.max_tasks_per_worker) + of_budget * plan.budget

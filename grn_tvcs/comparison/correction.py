@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.display import summary
+
 Array = NDArray[np.float64]
-NONE = np.empty(0)
 
 
-class Correction(NamedTuple):
+@dataclass(frozen=True)
+class Correction:
     """The other comparisons of a table of several conditions, as the correction needs them.
 
     Attributes
@@ -30,8 +32,10 @@ class Correction(NamedTuple):
 
     global_p_value: float
     n_tests: int = 1
-    edges: Array = NONE
-    genes: Array = NONE
+    edges: Array = field(default_factory=lambda: np.empty(0))
+    genes: Array = field(default_factory=lambda: np.empty(0))
+
+    __repr__ = summary
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
