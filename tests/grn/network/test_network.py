@@ -121,6 +121,7 @@ def test_rules_refuse_bad_caps(arguments, message):
         ({"genes": ("A", "A")}, "different"),
         ({"selected": np.ones((2, 2), bool)}, "selected"),
         *(({name: np.zeros((3, 3))}, f"{name} must have the shape") for name in KINDS),
+        ({"scores": None}, "scores must have the shape"),
     ],
 )
 def test_a_network_refuses_what_does_not_hold(change, message):
