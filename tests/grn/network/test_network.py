@@ -189,6 +189,10 @@ def test_the_remedy_for_a_bad_reference_reads_it(tmp_path):
     [
         ("A\n", "must have the columns"),
         ("regulator\ttarget\tscore\tselected\nA\tB\t1\tyes\n", "'selected': must be 0 or 1"),
+        (
+            "TF\ttarget\timportance\nA\tB\t1\nB\tA\t-2.5\n",
+            "edges.tsv:3, column 'importance': a score must be >= 0, found '-2.5'",
+        ),
         *(
             (
                 f"regulator\ttarget\tscore\tselected\t{column}\nA\tB\t1\t1\t{cell}\n",
