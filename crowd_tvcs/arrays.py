@@ -1,4 +1,4 @@
-"""Types of arrays, sums by group, and normalised exponentials."""
+"""Types of arrays, sums by group, log odds, and normalised exponentials."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def softmax(logs: Floats) -> Floats:
     out = np.exp(logs)
     out /= out.sum(axis=1, keepdims=True)
     return out
+
+
+def logit(chance: Floats, margin: float) -> Floats:
+    """Return the log odds of probabilities, which are kept `margin` away from 0 and 1."""
+    inside = np.clip(chance, margin, 1.0 - margin)
+    return np.log(inside) - np.log1p(-inside)

@@ -47,8 +47,7 @@ class LazyFunction:
 
 def load(module: str, name: str) -> Callable[..., Any]:
     """Import a module and return one of its functions by name."""
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+    return getattr(import_module(module), name)
 
 
 def choices(of: Iterable[LazyFunction]) -> str:

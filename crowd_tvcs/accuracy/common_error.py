@@ -35,15 +35,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import MAX_OUTCOMES, VoteScore, accuracy_under, large_team
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one, answer_model, model_of
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.arrays import Bools, Floats
 
 MIN_PROBABILITY = 1e-4  # of an answer given any apparent class; keeps the clipped R close to M
-
-Floats = NDArray[np.float64]
 
 
 def seeming_quality(quality: Floats, common_error: float, n_classes: int = 2) -> Floats:
@@ -55,8 +53,7 @@ def seeming_quality(quality: Floats, common_error: float, n_classes: int = 2) ->
     right = guess + (quality - guess) / (1.0 - common_error)
     wrong = np.maximum((1.0 - right) / (n_classes - 1), MIN_PROBABILITY)
     right = np.maximum(right, MIN_PROBABILITY)
-    out: Floats = right / (right + (n_classes - 1) * wrong)
-    return out
+    return right / (right + (n_classes - 1) * wrong)
 
 
 def seeming_matrices(matrices: Floats, prior: Floats, common_error: float) -> Floats:
@@ -67,8 +64,7 @@ def seeming_matrices(matrices: Floats, prior: Floats, common_error: float) -> Fl
     average = (prior[..., :, None] * matrices).sum(axis=-2, keepdims=True)
     moved = matrices + common_error / (1.0 - common_error) * (matrices - average)
     moved = np.maximum(moved, MIN_PROBABILITY)
-    out: Floats = moved / moved.sum(axis=-1, keepdims=True)
-    return out
+    return moved / moved.sum(axis=-1, keepdims=True)
 
 
 def seeming_prior(prior: Floats, shares: Floats, common_error: float) -> Floats:
@@ -113,7 +109,7 @@ def ceiling(seems: Floats, shares: Floats, common_error: float) -> tuple[Floats,
 
 
 def accuracy_of_equals(
-    quality: Floats, support: NDArray[np.bool_], prior: Floats, common_error: float
+    quality: Floats, support: Bools, prior: Floats, common_error: float
 ) -> Floats:
     """Return the expected accuracy of tasks of two classes with equal shares.
 
@@ -121,18 +117,16 @@ def accuracy_of_equals(
     """
     seeming = seeming_quality(quality, common_error)
     vote = expected_accuracy(seeming, support, chance_of_equals(prior, common_error))
-    out: Floats = (1.0 - common_error) * vote + common_error / 2.0
-    return out
+    return (1.0 - common_error) * vote + common_error / 2.0
 
 
 def chance_of_equals(prior: Floats, common_error: float) -> Floats:
     """Return the probability that the apparent class is 1, for equal shares of both labels."""
-    out: Floats = np.clip(0.5 + (prior - 0.5) / (1.0 - common_error), 0.0, 1.0)
-    return out
+    return np.clip(0.5 + (prior - 0.5) / (1.0 - common_error), 0.0, 1.0)
 
 
 def accuracy_with(
-    model: AnswerModel, support: NDArray[np.bool_], common_error: float, shares: Floats
+    model: AnswerModel, support: Bools, common_error: float, shares: Floats
 ) -> tuple[Floats, Floats]:
     """Return the expected accuracy of every task of a `seeming_model`, and its standard error."""
     constant, weights = ceiling(model.prior, shares, common_error)

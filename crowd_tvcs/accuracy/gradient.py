@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import AnswerModel, even_matrices
-
-Floats = NDArray[np.float64]
+from crowd_tvcs.arrays import Floats
 
 
 class ClassGradient:
@@ -60,8 +58,7 @@ class ClassGradient:
         answer = (draws[:, :, None] >= self._below[self._kind, y]).sum(axis=2)
         Z = self._logs[self._kind, :, answer]
         S = self._posterior(np.einsum("ij,ijc->jc", X, Z))
-        slope: Floats = S[:, y] * (Z[:, :, y] - np.einsum("jc,ijc->ij", S, Z))
-        return slope
+        return S[:, y] * (Z[:, :, y] - np.einsum("jc,ijc->ij", S, Z))
 
     def _even_step(self, X: Floats, y: int, draws: Floats) -> Floats:
         """Return the same if an answer supports one class and opposes all others equally."""
@@ -72,8 +69,7 @@ class ClassGradient:
         evidence = X * self._weight
         S = self._posterior(np.column_stack([(evidence * is_c).sum(axis=0) for is_c in answered]))
         given = sum(S[:, c] * is_c for c, is_c in enumerate(answered))
-        slope: Floats = S[:, y] * self._weight * (answered[y] - given)
-        return slope
+        return S[:, y] * self._weight * (answered[y] - given)
 
     def _posterior(self, evidence: Floats) -> Floats:
         logs = self._log_prior + evidence

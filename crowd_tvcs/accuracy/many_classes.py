@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.kernels import many_class_table as kernels
 from crowd_tvcs.accuracy.model import (
@@ -22,6 +22,7 @@ from crowd_tvcs.accuracy.model import (
     checked_prior,
 )
 from crowd_tvcs.accuracy.two_classes import checked_pairs
+from crowd_tvcs.arrays import Bools, Floats, Integers
 
 MAX_OUTCOMES = 2**20  # of an exact team: 8 MB per class
 SAMPLES = 2**16  # outcomes of a larger team: standard error at most .5 / 2^8 = .002
@@ -29,9 +30,6 @@ SEED = 20  # of the samples: any does
 TABLE_OUTCOMES = 2**14  # of the team in the computation of gains
 MAX_TABLE_NUMBERS = 2**20  # numbers in the table with one voter more: 8 MB
 ROUNDING = 1e-9  # of probabilities that add up to 1
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def accuracy_of_classes(
@@ -88,7 +86,7 @@ def accuracy_of_classes(
     return accuracy_under(model, chosen)
 
 
-def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def accuracy_under(model: AnswerModel, support: Bools) -> tuple[Floats, Floats]:
     """Return the same for an assignment of shape (workers, tasks) under a model."""
     chosen = (support & (model.informativeness[model.kind] > 0.0)).T
     count = chosen.sum(axis=1)
@@ -125,8 +123,7 @@ class VoteScore:
     def best(self, table: Floats) -> Floats:
         """Return the probability of a right vote per outcome; rows of `table` are classes."""
         anyway = self.common_error * self.shares[:, None] * table.sum(axis=0)
-        out: Floats = ((1.0 - self.common_error) * table + anyway).max(axis=0)
-        return out
+        return ((1.0 - self.common_error) * table + anyway).max(axis=0)
 
 
 def large_team(
@@ -179,8 +176,7 @@ def count_chances(matrix: Floats, times: int) -> Floats:
     drawn = np.array(list(combinations_with_replacement(range(k), times)), dtype=np.int64)
     counts = (drawn[:, :, None] == np.arange(k)).sum(axis=1)
     ways = [factorial(times) / prod(factorial(c) for c in row) for row in counts.tolist()]
-    out: Floats = np.array(ways) * (matrix[:, None, :] ** counts).prod(axis=2)
-    return out
+    return np.array(ways) * (matrix[:, None, :] ** counts).prod(axis=2)
 
 
 def exact_voters(n_classes: int) -> int:

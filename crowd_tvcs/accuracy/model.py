@@ -13,15 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of
 
 MAX_CLASSES = 100  # limit of inputs: a matrix takes 80 kB
 MIN_INFORMATIVENESS = 1e-12  # gain of one answer that counts as 0
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +46,7 @@ class AnswerModel:
     kind: Integers
     prior: Floats
     reach: Floats
-    is_even: NDArray[np.bool_]
+    is_even: Bools
     informativeness: Floats
 
     @property
@@ -105,8 +103,7 @@ def _reach(matrices: Floats) -> Floats:
     column = matrices.sum(axis=1, keepdims=True)
     share = np.where(column > 0.0, matrices / np.where(column > 0.0, column, 1.0), np.inf)
     least = share.min(axis=(1, 2))
-    out: Floats = np.clip(1.0 - (matrices.shape[1] - 1) * least + 1e-12, 0.0, 1.0)
-    return out
+    return np.clip(1.0 - (matrices.shape[1] - 1) * least + 1e-12, 0.0, 1.0)
 
 
 def checked_classes(n_classes: int) -> int:
@@ -164,5 +161,4 @@ def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floa
 
 def adding_up_to_one(chances: Floats) -> Floats:
     """Divide probabilities by their sums over the last axis, which are 1 up to rounding."""
-    out: Floats = chances / chances.sum(axis=-1, keepdims=True)
-    return out
+    return chances / chances.sum(axis=-1, keepdims=True)

@@ -16,9 +16,10 @@ of few different qualities have few different outcomes, and there the bounds agr
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.kernels import outcome_lists as kernels
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of, check_number
 from tvcs_core.streams import stream
 
@@ -28,9 +29,7 @@ BATCH = 256  # samples at once
 ROUNDING = 1e-14  # of an accuracy; a gain that is not above it is none
 
 
-def expected_accuracy(
-    quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
-) -> NDArray[np.float64]:
+def expected_accuracy(quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5) -> Floats:
     """Return the probability that the Bayes-weighted vote on each task is right.
 
     Parameters
@@ -67,7 +66,7 @@ def expected_accuracy(
 
 def accuracy_bounds(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return lower and upper bounds of the expected accuracy; arguments as there.
 
     They agree up to `EXACT_VOTERS` voters. Beyond, outcomes of similar log odds are merged for the
@@ -84,9 +83,7 @@ def accuracy_bounds(
     return lower, np.maximum(lower, upper)
 
 
-def smooth_accuracy(
-    quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
-) -> NDArray[np.float64]:
+def smooth_accuracy(quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5) -> Floats:
     """Return the paper's smooth objective for every task; arguments as in `expected_accuracy`.
 
     The paper replaces the indicator by a sigmoid. At a 0/1 assignment that is the expected
@@ -108,7 +105,7 @@ def sampled_accuracy(
     *,
     n_samples: int = 1000,
     rng: int | np.random.Generator | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Estimate the expected accuracy of every task as the paper does, from sampled answers.
 
     Answers are drawn given label 1 and given label 0, `n_samples` times each; the shares of
@@ -134,7 +131,7 @@ def sampled_accuracy(
     return out / n_samples
 
 
-def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArray[np.float64]:
+def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> Floats:
     """Return the increase of the expected accuracy of one task by each candidate alone.
 
     A new voter of quality q adds E[max(0, q - C)], where C is the confidence of the vote so far.
@@ -169,12 +166,12 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
 
 
 def _accuracy(
-    start: NDArray[np.int64],
-    voters: NDArray[np.float64],
-    prior: NDArray[np.float64],
+    start: Integers,
+    voters: Floats,
+    prior: Floats,
     *,
     spread: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     out = np.empty(prior.size)
     right, wrong = _scratch(start)
     kernels.accuracy_of_tasks(
@@ -183,9 +180,7 @@ def _accuracy(
     return np.clip(out, 0.0, 1.0)
 
 
-def accuracy_of_teams(
-    start: NDArray[np.int64], voters: NDArray[np.float64], prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def accuracy_of_teams(start: Integers, voters: Floats, prior: Floats) -> Floats:
     """Return the expected accuracy of teams given by the qualities of their voters, unchecked.
 
     The voters of task j are voters[start[j] : start[j + 1]].
@@ -195,7 +190,7 @@ def accuracy_of_teams(
 
 def _voters(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Integers, Floats, Floats]:
     """Return the start of each task's voters, their qualities task by task, and the priors."""
     q, chosen, priors = _checked(quality, assignment, prior)
     start = np.zeros(priors.size + 1, dtype=np.int64)
@@ -203,9 +198,7 @@ def _voters(
     return start, np.ascontiguousarray(q.T[chosen.T]), priors
 
 
-def checked_pairs(
-    quality: ArrayLike, assignment: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def checked_pairs(quality: ArrayLike, assignment: ArrayLike) -> tuple[Floats, Bools]:
     """Return qualities and the mask of assigned pairs, both of shape (workers, tasks)."""
     q = array_of("quality", quality, np.float64, copy=False)
     chosen = array_of("assignment", assignment, copy=False)
@@ -223,7 +216,7 @@ def checked_pairs(
 
 def _checked(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+) -> tuple[Floats, Bools, Floats]:
     q, chosen = checked_pairs(quality, assignment)
     given = array_of("prior", prior, np.float64, copy=False)
     if given.ndim > 1 or (given.ndim == 1 and given.size != q.shape[1]):
@@ -235,7 +228,7 @@ def _checked(
     return q, chosen, np.array(np.broadcast_to(given, q.shape[1]))
 
 
-def _qualities(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def _qualities(name: str, values: ArrayLike) -> Floats:
     array = array_of(name, values, np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of qualities, found {array.ndim} axes")
@@ -243,7 +236,7 @@ def _qualities(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _check_unit(name: str, values: NDArray[np.float64]) -> None:
+def _check_unit(name: str, values: Floats) -> None:
     wrong = ~((values >= 0.0) & (values <= 1.0))
     if wrong.any():
         where = np.unravel_index(int(np.argmax(wrong)), values.shape)
@@ -251,7 +244,7 @@ def _check_unit(name: str, values: NDArray[np.float64]) -> None:
         raise ValueError(f"{name} must be in [0, 1], but {name}{place} is {values[where]}")
 
 
-def _evidence(is_right: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evidence(is_right: Bools, weight: Floats) -> Floats:
     """Return the log odds of the truth after the answers of each draw.
 
     A certain worker's infinite weight overrules all others; two of them never disagree.
@@ -260,11 +253,11 @@ def _evidence(is_right: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArr
     return np.where(is_right, large, -large).sum(axis=-1)
 
 
-def _scratch(start: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _scratch(start: Integers) -> tuple[Floats, Floats]:
     most = int(np.diff(start).max(initial=0))
     return np.empty(most), np.empty(most)
 
 
-def _buffers() -> NDArray[np.float64]:
+def _buffers() -> Floats:
     """Return room for two lists of outcomes, each twice, to double from one into the other."""
     return np.empty((2, 2, 3, 2 * LIST_SIZE))

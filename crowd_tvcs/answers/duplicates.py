@@ -132,9 +132,10 @@ def deduplicate(table: Table, checked: CheckedRows, duplicates: str | None = Non
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
+    first_keys = list(dict.fromkeys(keys[of_repeated].tolist()))[:EXAMPLES]
     rows = keep_one(keys, checked.label.codes, duplicates)
     rows = rows[checked.counts[rows]]
-    first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
+    first = [of_repeated[keys[of_repeated] == key].tolist() for key in first_keys]
     examples = "; ".join(
         f"{quoted(worker.names[worker.codes[at[0]]])} on {quoted(task.names[task.codes[at[0]]])}, "
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
@@ -151,13 +152,3 @@ def describe_duplicates(pairs: int, answers: int, duplicates: str, examples: str
         f"{plural(pairs, 'pair')} answered more than once, {answers} answers: kept "
         f"the {duplicates} of each ({examples}{'; ...' if pairs > EXAMPLES else ''})"
     )
-
-
-def _first_keys(keys: Integers, repeated: Integers) -> list[int]:
-    """Return the repeated keys whose first row comes first."""
-    found: dict[int, None] = {}
-    for key in keys[np.isin(keys, repeated)].tolist():
-        found[key] = None
-        if len(found) == EXAMPLES:
-            break
-    return list(found)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
-from crowd_tvcs.arrays import Floats, Integers, softmax, sum_by
+from crowd_tvcs.arrays import Floats, Integers, logit, softmax, sum_by
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import Flag, p_value_text, significant_flags
 from crowd_tvcs.skills.voting.unsupervised import (
@@ -205,7 +205,8 @@ def _chance(
     on_task = (others[at, label] + HABIT_PSEUDOCOUNT * usual) / (
         others.sum(axis=1) + HABIT_PSEUDOCOUNT
     )
-    odds = _log_odds(model) + _log_odds(on_task) - _log_odds(usual)
+    model, on_task, usual = (logit(p, LEAST_CHANCE) for p in (model, on_task, usual))
+    odds = model + on_task - usual
     return np.clip(1.0 / (1.0 + np.exp(-odds)), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
 
 
@@ -217,11 +218,6 @@ def _usual(skills: Skills, k: int) -> Floats:
         return np.where(np.eye(k, dtype=bool), each, wrong)
     pooled = skills.counts.sum(axis=0) + 1.0
     return pooled / pooled.sum(axis=1, keepdims=True)
-
-
-def _log_odds(chance: Floats) -> Floats:
-    inside = np.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
-    return np.log(inside) - np.log1p(-inside)
 
 
 def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools
 from crowd_tvcs.campaign.answer_kinds.kind import Preference
 from crowd_tvcs.campaign.answer_kinds.pair_plan import propose_pairs
 from crowd_tvcs.campaign.entries import Round
@@ -95,7 +95,7 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     )
 
 
-def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
+def _one_of_a_group(state: State, able: Bools) -> Integers:
     """How many workers each task may have, of each group one."""
     n_able: Integers = able.sum(axis=0)
     for members in state.teams:
@@ -210,7 +210,7 @@ def issue(connection: Connection, state: State, settings: Settings, found: Round
     return replace(found, number=number)
 
 
-def _prices(state: State) -> NDArray[np.int64]:
+def _prices(state: State) -> Integers:
     """Millionths that a label of every worker costs."""
     return np.array([w.cost for w in state.workers], dtype=np.int64)
 

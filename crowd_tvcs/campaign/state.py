@@ -15,6 +15,7 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods, dependent_posterior
 from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
@@ -26,10 +27,6 @@ from crowd_tvcs.campaign.stored_model import parse_model
 from crowd_tvcs.campaign.tasks import has_label, is_done, one_hot, prior_of, prior_weight
 from crowd_tvcs.factors import tables
 from crowd_tvcs.skills.dependence import Dependence
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 CHUNK_PAIRS = 4_000_000  # workers x tasks of a part
 
@@ -306,8 +303,7 @@ class State:
     def _accuracy(self) -> Floats:
         """Quality of the worker of every answer."""
         kind = self.factors.kind[self.answers.task_of]
-        accuracy: Floats = self._known[self.answers.worker_of, kind]
-        return accuracy
+        return self._known[self.answers.worker_of, kind]
 
     @property
     def is_labelled(self) -> Bools:
@@ -329,8 +325,7 @@ def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers
 
     A minimum that all workers of known quality could not meet stays, for a plan to refuse.
     """
-    out: Integers = np.where(least > n_known, least, np.minimum(least, able))
-    return out
+    return np.where(least > n_known, least, np.minimum(least, able))
 
 
 def _if_any(times: Floats) -> Floats | None:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
@@ -20,8 +20,6 @@ from crowd_tvcs.campaign.store.rows import TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.stored_model import interval_around
 from crowd_tvcs.routing.routing import is_worth_buying
-
-Floats = NDArray[np.float64]
 
 
 def task_statuses(
@@ -166,7 +164,7 @@ def least_confident(standings: list[TaskStatus], number: int) -> list[TaskStatus
     return [one for _, _, one in sorted(labelled, key=lambda row: row[:2])[:number]]
 
 
-def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
+def _are_sure(state: State, target: float) -> Bools:
     """Tasks that would be done with another target."""
     gold = calibrate_on_gold(state)
     at = target if gold is None or state.model is None else gold.confidence_threshold(target)
@@ -191,7 +189,7 @@ def least_of_round(state: State, given: float | None) -> float:
     return least if given is not None or state.model is None else least / LOOK_AHEAD
 
 
-def _able(state: State) -> NDArray[np.bool_]:
+def _able(state: State) -> Bools:
     """Pairs that caps, groups and the minimum quality still allow."""
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
     may = free & state.lets_in(state.quality)
@@ -199,7 +197,7 @@ def _able(state: State) -> NDArray[np.bool_]:
     return may & has_room[:, None]
 
 
-def _worth(state: State, min_gain: float, value: float | None) -> tuple[Floats, NDArray[np.bool_]]:
+def _worth(state: State, min_gain: float, value: float | None) -> tuple[Floats, Bools]:
     """Return the largest gain of every task by the remaining workers, and whether it pays."""
     chances, alone = state.posterior, state.alone
     found = [_worth_of(part, chances[at], alone[at], value) for at, part in state.parts()]
@@ -210,7 +208,7 @@ def _worth(state: State, min_gain: float, value: float | None) -> tuple[Floats, 
 
 def _worth_of(
     state: State, chances: Floats, alone: Floats, value: float | None
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Bools]:
     """Largest gain of every task of a part, and whether that is worth somebody's price."""
     quality = state.quality.values
     if len(state.classes) == 2:
@@ -235,11 +233,10 @@ def _worth_of(
     return gain, pays
 
 
-def is_worth_a_label(state: State) -> NDArray[np.bool_]:
+def is_worth_a_label(state: State) -> Bools:
     """Return tasks to which a label adds the minimum gain, or that are below their minimum."""
     if state.settings.min_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])
     gain, _ = _worth(state, 0.0, None)
-    worth: NDArray[np.bool_] = needy | (gain >= state.settings.min_gain)
-    return worth
+    return needy | (gain >= state.settings.min_gain)

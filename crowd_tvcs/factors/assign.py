@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.factors.from_knots import of_few_kinds, plans_by_knots
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
@@ -86,7 +86,7 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
     return _with_proof(plan, state, reason)
 
 
-def begin_by_knots(plan: Plan, deadline: Deadline) -> tuple[DualBound, NDArray[np.bool_]] | None:
+def begin_by_knots(plan: Plan, deadline: Deadline) -> tuple[DualBound, Bools] | None:
     """Return a bound and a plan of a table by knots of quality; None if it has no such bound."""
     factored = of_few_kinds(plan)
     if factored is None:
@@ -156,7 +156,7 @@ class _State:
     deadline: Deadline
 
     @property
-    def prices(self) -> NDArray[np.float64]:
+    def prices(self) -> Floats:
         """The best prices so far."""
         best = self.search.proved or self.search.guide
         return self.search.moved if best is None else best.prices
@@ -228,7 +228,7 @@ class _State:
     def _is_within(self, part: float) -> bool:
         return self.gap <= max(part * self.error, CLOSED * self.relaxed.n_tasks)
 
-    def _shuffled(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _shuffled(self, tasks: Integers) -> Integers:
         return self.rng.permutation(tasks)
 
 

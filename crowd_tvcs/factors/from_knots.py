@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.factors import Factors
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.knots import (
     MAX_KINDS,
@@ -35,9 +35,6 @@ from crowd_tvcs.search.relaxation import DualBound
 MULTISETS = 250_000, 2_500_000
 KNOTS_TAKE = 1.0  # seconds without which nothing is tried
 MAX_DISTANCE = 2_000  # places that are searched for another worker where one would vote twice
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def plans_by_knots(
@@ -144,7 +141,7 @@ def _copies(task: Integers, knot: Integers, size: int) -> Integers:
     return out
 
 
-def _once_each(task: Integers, worker: Integers) -> NDArray[np.bool_]:
+def _once_each(task: Integers, worker: Integers) -> Bools:
     """Let workers who would vote twice on a task change places, in place; mask of the others."""
     team: dict[int, dict[int, int]] = {}
     twice = []

@@ -14,17 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.plan.plan import Plan
 
 MAX_GROUPS = 20_000  # groups; with more, one linear program over sets takes too long
 # Knots of a line. Chords are off by the square of the distance of knots: 12 knots lose .98 % of the
 # error, 24 .16 %, 48 .04 % (docs/decisions, 71).
 MIN_KNOTS, MAX_KNOTS = 3, 48
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
@@ -35,9 +36,6 @@ MAX_KINDS = 4  # with more there are too few knots for each
 MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
 ROUNDS = 150  # cutting planes, to bound the time; 30 to 60 do
 CLOSE = 1e-6  # accuracy of a task: gap of the best prices and the cutting planes at which to stop
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +109,7 @@ class KnotsOfKind:
             ):
                 corners.pop()
             corners.append(knot)
-        out: Floats = np.interp(self.at, self.at[corners], price[corners])
-        return out
+        return np.interp(self.at, self.at[corners], price[corners])
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +175,7 @@ def bound_by_knots(
 def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
     """Return the price of every worker, the highest of their prices on all kinds."""
     of_kinds = [one.share @ price for one, price in zip(known, prices, strict=True)]
-    out: Floats = np.max(of_kinds, axis=0)
-    return out
+    return np.max(of_kinds, axis=0)
 
 
 def _most_knots(sets: int, most: int) -> int | None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
@@ -27,9 +27,6 @@ ROUNDING = 1e-6  # tasks: a set that has fewer is not tried at a vertex
 MIN_PRICE = 1e-9  # accuracy: keeps prices at the start above 0 if all gains are
 USED = 1e-3  # part of a group: a set that has more takes part in the next program in any case
 MET = 1e-5  # part of a limit by which it may be missed
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,7 @@ class Program:
     gain: Floats
     matrix: Any
     most: Floats
-    must: NDArray[np.bool_]
+    must: Bools
     group: Integers
     n_groups: int
 
@@ -140,11 +137,11 @@ def _move(program: Program, at: _Point, missing: Floats) -> None:
     at.price, at.cost = at.price + d * price, at.cost + d * cost
 
 
-def _length(at: _Point, x: Floats, slack: Floats, free: NDArray[np.bool_]) -> float:
+def _length(at: _Point, x: Floats, slack: Floats, free: Bools) -> float:
     return min(_until(at.x, x), _until(at.slack[free], slack[free]))
 
 
-def _dual_length(at: _Point, price: Floats, cost: Floats, free: NDArray[np.bool_]) -> float:
+def _dual_length(at: _Point, price: Floats, cost: Floats, free: Bools) -> float:
     return min(_until(at.cost, cost), _until(at.price[free], price[free]))
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
@@ -20,8 +20,6 @@ MAX_SIZE = 12  # workers of sets whose accuracy is computed outcome by outcome, 
 MAX_OUTCOMES = 2**20  # outcomes of such sets with more classes, to bound the time
 STEPS = 80  # steps of golden section: .618**80 of the interval is below 1e-16
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
-
-Floats = NDArray[np.float64]
 
 
 def bound_at_one_price(groups: Groups, relaxation: Relaxation) -> DualBound | None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.factors.grid import MAX_GROUPS, Groups
 from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
@@ -32,9 +32,6 @@ PROOF_NODES = 200_000  # the same for a proof
 SLACK = 2e-5  # part of the error by which a proof may be off
 MAX_COLUMNS = 400_000  # sets of workers in the linear program
 CLOSE = 2e-5  # gap of bound and linear program, as a part of the error, at which to stop
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +164,7 @@ class PriceSearch:
                 kept.append(prices.copy())
             if self._deadline.has_passed:
                 break
-        average: Floats = np.mean(kept or [prices], axis=0)
-        return average
+        return np.mean(kept or [prices], axis=0)
 
     def _draw(self, weight: Floats, count: int) -> Integers:
         """Draw groups by their weights, as evenly as can be, in random order."""

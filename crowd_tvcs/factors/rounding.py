@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
@@ -21,9 +21,6 @@ AT_ONCE = 2_000_000  # workers x tasks of a block, to bound memory: 16 MB an arr
 CLIMBED = 200_000  # workers x tasks of a climb that gives labels left over; it takes .1 s
 MAX_CLIMBS = 5  # climbs, to bound the time
 ROUNDING = 1e-6  # tasks: rounding of the shares of a linear program
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def take_whole_parts(

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.factors.grid import Groups, lines_of
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
@@ -30,9 +30,6 @@ PAIRS = (200_000, 1_000_000)
 LITTLE, LOST = 0.02, 0.1
 MAX_SCALES = 400  # numbers B that are tried
 MAX_CELLS = 20_000_000  # workers x classes of tasks that are sorted, to bound the time: 2 s
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def starts(groups: Groups, least: Teams) -> Iterator[Teams]:
@@ -117,18 +114,17 @@ def _columns(groups: Groups, scale: int) -> tuple[Integers, Integers]:
     return order, np.cumsum(is_first) - 1
 
 
-def _barred(plan: Plan, order: Integers, column: Integers) -> NDArray[np.bool_]:
+def _barred(plan: Plan, order: Integers, column: Integers) -> Bools:
     """Mark workers excluded from at least half of the tasks of a column: (workers, columns)."""
     n, size = len(plan.quality.workers), int(column[-1]) + 1
     of_task, worker = np.divmod(plan.factors.excluded, n)
     place = np.empty(order.size, dtype=np.int64)
     place[order] = column
     times = np.bincount(worker * size + place[of_task], minlength=n * size).reshape(n, size)
-    out: NDArray[np.bool_] = 2 * times >= np.maximum(1, np.bincount(column))
-    return out
+    return 2 * times >= np.maximum(1, np.bincount(column))
 
 
-def _table(plan: Plan, tasks: Integers, barred: NDArray[np.bool_], scale: int) -> Plan:
+def _table(plan: Plan, tasks: Integers, barred: Bools, scale: int) -> Plan:
     """Return the plan of these tasks with caps and budget divided."""
     part = plan.part(tasks)
     given = part.table

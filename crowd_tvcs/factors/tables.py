@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
 from crowd_tvcs.answers.coded import Coded, encode_columns, first_duplicate
@@ -24,6 +23,7 @@ from crowd_tvcs.answers.columns import (
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
 from crowd_tvcs.answers.rows import TASK_COLUMNS, read_worker_rows
+from crowd_tvcs.arrays import Integers
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import (
     NO_CAP,
@@ -39,8 +39,6 @@ from tvcs_core.files.tables import Table
 
 # Workers x tasks of a crowd that is planned as a table; the table is then 32 MB.
 MOST_PAIRS = 4_000_000
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ def _refuse_twice(table: Table, column: int, task: Coded) -> None:
     )
 
 
-def _caps(path: Path | None, factors: Factors, usual: int | None) -> int | NDArray[np.int64] | None:
+def _caps(path: Path | None, factors: Factors, usual: int | None) -> int | Integers | None:
     """Most tasks of every worker."""
     if path is None:
         return usual

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.common_error import (
     accuracy_of_equals,
@@ -14,9 +13,8 @@ from crowd_tvcs.accuracy.common_error import (
 from crowd_tvcs.accuracy.many_classes import accuracy_under
 from crowd_tvcs.accuracy.model import AnswerModel, answer_model
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.plan.terms import Terms
-
-Floats = NDArray[np.float64]
 
 
 def answers_of(plan: Terms) -> AnswerModel | None:
@@ -31,7 +29,7 @@ def answers_of(plan: Terms) -> AnswerModel | None:
 
 
 def accuracy_and_error(
-    plan: Terms, model: AnswerModel | None, support: NDArray[np.bool_]
+    plan: Terms, model: AnswerModel | None, support: Bools
 ) -> tuple[Floats, Floats]:
     """Return the expected accuracy of every task by `Plan.model`, and standard errors.
 

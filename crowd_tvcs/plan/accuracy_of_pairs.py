@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.plan.accuracy import accuracy_and_error
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 
 AT_ONCE = 1_000_000  # workers x teams of a block, to bound memory: 8 MB
-
-Floats = NDArray[np.float64]
 
 
 def accuracies(plan: Plan, pairs: Assigned) -> Floats:

@@ -8,10 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Integers
 from tvcs_core.files.display import summary
-
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies_and_errors
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.certificate import Duals, PlanProof
@@ -83,26 +84,26 @@ class Assignment:
         return self.assigned.size
 
     @property
-    def support(self) -> NDArray[np.bool_]:
+    def support(self) -> Bools:
         """The pairs as a Boolean matrix of shape (workers, tasks)."""
         return self.assigned.support
 
     @property
-    def loads(self) -> NDArray[np.int64]:
+    def loads(self) -> Integers:
         """Number of tasks of every worker."""
         return self.assigned.loads
 
     @property
-    def answers(self) -> NDArray[np.int64]:
+    def answers(self) -> Integers:
         """Number of workers of every task."""
         return self.assigned.answers
 
     @cached_property
-    def _accuracies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _accuracies(self) -> tuple[Floats, Floats]:
         return accuracies_and_errors(self.plan, self.assigned)
 
     @property
-    def task_accuracy(self) -> NDArray[np.float64]:
+    def task_accuracy(self) -> Floats:
         """Expected accuracy of the Bayes-weighted vote on every task."""
         return self._accuracies[0]
 
@@ -140,7 +141,7 @@ class Assignment:
         return statement(self.expected_accuracy, self.bound, self.standard_error)
 
     @property
-    def prices(self) -> NDArray[np.float64] | None:
+    def prices(self) -> Floats | None:
         """Price of one more task for every worker, in mean expected accuracy, or None."""
         return None if self.certificate is None else self.certificate.prices
 

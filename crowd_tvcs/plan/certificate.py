@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.plan.leaves import Leaf
 from tvcs_core import Projection
 from tvcs_core.files.display import summary
@@ -28,8 +29,8 @@ class Duals:
         Whether the score means something to an operator.
     """
 
-    workers: NDArray[np.float64]
-    tasks: NDArray[np.float64]
+    workers: Floats
+    tasks: Floats
     budget: float
     unit: str
     is_price: bool = False
@@ -62,9 +63,9 @@ class Knots:
         Price of a label of each, of the workers first.
     """
 
-    workers: NDArray[np.int64]
+    workers: Integers
     splits: tuple[tuple[int, ...], ...]
-    prices: NDArray[np.float64]
+    prices: Floats
 
     def as_json(self, names: tuple[str, ...]) -> dict[str, Any]:
         """Return the knots as `summary.json` has them, sorted by name of the worker."""
@@ -115,7 +116,7 @@ class PlanProof:
     """
 
     bound: float
-    prices: NDArray[np.float64]
+    prices: Floats
     budget_price: float
     leaves: tuple[Leaf, ...] = ()
     bound_by_prices: float | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.accuracy.model import (
     adding_up_to_one,
@@ -17,6 +17,7 @@ from crowd_tvcs.accuracy.model import (
 from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.frames import is_frame
@@ -28,9 +29,7 @@ Caps = int | ArrayLike | None
 MAX_WHOLE = 2.0**53  # below it every whole number is a float
 
 
-def checked_caps(
-    name: str, caps: Caps, room: NDArray[np.int64], names: Sequence[str]
-) -> NDArray[np.int64]:
+def checked_caps(name: str, caps: Caps, room: Integers, names: Sequence[str]) -> Integers:
     """One cap per name, none above the room there is."""
     caps = in_order(name, caps, names)
     given = array_of(name, room if caps is None else caps)
@@ -54,9 +53,7 @@ def checked_caps(
     return out
 
 
-def checked_minimums(
-    given: int | ArrayLike, room: NDArray[np.int64], tasks: Sequence[str]
-) -> NDArray[np.int64]:
+def checked_minimums(given: int | ArrayLike, room: Integers, tasks: Sequence[str]) -> Integers:
     """One minimum per task, none above the number of workers allowed."""
     unbounded = np.full(len(tasks), np.iinfo(np.int64).max)
     out = np.array(
@@ -73,7 +70,7 @@ def checked_minimums(
     return out
 
 
-def checked_forced(forced: ArrayLike | None, quality: Quality) -> NDArray[np.bool_] | None:
+def checked_forced(forced: ArrayLike | None, quality: Quality) -> Bools | None:
     """Pairs that must be, each of them allowed; None if there are none."""
     if forced is None:
         return None
@@ -125,7 +122,7 @@ def checked_budget(budget: int | None, most: int) -> int:
 
 def checked_numbers(
     name: str, given: ArrayLike, kind: str, names: Sequence[str], most: float = np.inf
-) -> NDArray[np.float64]:
+) -> Floats:
     """One number >= 0 per name of a task or worker: at most `most`, or finite."""
     values = array_of(name, in_order(name, given, names), np.float64)
     if values.ndim > 1 or (values.ndim == 1 and values.size != len(names)):

@@ -6,18 +6,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.names import in_order
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.checks import checked_numbers
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core.arguments import check_number, is_missing, items_of
 from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 def money_settings(
@@ -54,7 +52,7 @@ def _checked_group(
     return out if len(set(named)) < len(named) else None
 
 
-def group_codes(plan: Terms) -> NDArray[np.int64]:
+def group_codes(plan: Terms) -> Integers:
     """Number the groups of workers from 0; a worker without a group has a number of their own."""
     workers = plan.quality.workers
     names = [None] * len(workers) if plan.group is None else plan.group
@@ -80,7 +78,7 @@ def is_paid(plan: Terms, support: Bools) -> bool:
     return spent(plan.cost, support) <= plan.money * (1.0 + ROUNDING)
 
 
-def per_group(plan: Terms, support: Bools) -> NDArray[np.int64]:
+def per_group(plan: Terms, support: Bools) -> Integers:
     """Count the workers of each group on each task: an array of shape (groups, tasks)."""
     codes = group_codes(plan)
     out = np.zeros((int(codes.max(initial=-1)) + 1, support.shape[1]), dtype=np.int64)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import accuracy_under
 from crowd_tvcs.accuracy.two_classes import accuracy_bounds
+from crowd_tvcs.arrays import Bools
 from crowd_tvcs.plan.costs import open_pairs
 from crowd_tvcs.plan.plan import Plan
 
@@ -32,13 +33,12 @@ def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
     return forced, caps, need, may
 
 
-def exact_teams(plan: Plan) -> NDArray[np.bool_]:
+def exact_teams(plan: Plan) -> Bools:
     """Mark the tasks whose accuracy of the forced workers is neither a lower bound nor a sample."""
     if plan.forced is None:
         return np.ones(len(plan.quality.tasks), dtype=bool)
     if plan.model is not None:
-        is_sampled: NDArray[np.bool_] = accuracy_under(plan.model, plan.forced)[1] > 0.0
+        is_sampled: Bools = accuracy_under(plan.model, plan.forced)[1] > 0.0
         return ~is_sampled
     low, high = accuracy_bounds(plan.table.values, plan.forced, plan.prior)
-    is_exact: NDArray[np.bool_] = low == high
-    return is_exact
+    return low == high

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
+
 
 @dataclass(frozen=True)
 class Branch:
@@ -55,7 +57,7 @@ class Leaf:
     """
 
     branches: tuple[Branch, ...]
-    prices: NDArray[np.float64]
+    prices: Floats
     budget_price: float
     bound: float
     money_price: float | None = None

@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Integers
 from crowd_tvcs.plan.terms import Terms
-
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 class MinimumFlow(NamedTuple):

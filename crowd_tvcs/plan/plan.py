@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
 from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality, as_quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.checks import (
@@ -192,18 +193,18 @@ class Plan(Terms):
         """
         return answers_of(self) if self.is_table else None
 
-    def accuracy(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def accuracy(self, support: Bools) -> Floats:
         """Expected accuracy of the vote on every task, of pairs of shape (workers, tasks)."""
         return accuracy_and_error(self, self.model, support)[0]
 
     @property
-    def answer_gain(self) -> NDArray[np.float64]:
+    def answer_gain(self) -> Floats:
         """Gain of one answer over a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
             return np.abs(self.table.values - 0.5)
         return self.model.informativeness[self.model.kind]
 
-    def unmet(self, support: NDArray[np.bool_]) -> tuple[str, ...]:
+    def unmet(self, support: Bools) -> tuple[str, ...]:
         """Return the `demands` that an assignment of shape (workers, tasks) does not meet."""
         return self.unmet_by(Assigned.of_support(support))
 
@@ -223,7 +224,7 @@ class Plan(Terms):
         """The caps as a constraint; rows are workers and columns tasks."""
         return self.rest(np.zeros(self.quality.shape, dtype=bool))
 
-    def settle(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def settle(self, scores: Floats) -> Bools:
         """Fix the forced pairs, and for the minimums the pairs of largest `scores` >= 0.
 
         One projection onto the room that the forced pairs leave, with the minimums as caps of
@@ -238,14 +239,13 @@ class Plan(Terms):
         gains = scores**2
         first = 1.0 + 2.0 * sum(self.quality.shape) * gains.max()  # any longer path costs less
         chosen = on_the_missing(self, np.sqrt(first + gains), fixed).support
-        both: NDArray[np.bool_] = fixed | chosen
-        return both
+        return fixed | chosen
 
     def part(
         self,
-        tasks: NDArray[np.int64],
-        prior: NDArray[np.float64] | None = None,
-        chances: NDArray[np.float64] | None = None,
+        tasks: Integers,
+        prior: Floats | None = None,
+        chances: Floats | None = None,
     ) -> Plan:
         """Return the plan of some tasks of a crowd in factors as a table of workers x these.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.factors import CrowdQuality
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.plan.minimum_flow import minimum_flow
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core import TVCS, Projection, project
@@ -113,9 +113,7 @@ def refuse_minimums_beyond_workers(terms: Terms) -> None:
     )
 
 
-def on_the_missing(
-    terms: Terms, scores: NDArray[np.float64], fixed: NDArray[np.bool_]
-) -> Projection:
+def on_the_missing(terms: Terms, scores: Floats, fixed: Bools) -> Projection:
     """Project onto the labels that the minimums lack beyond `fixed`, without the budget."""
     rest = terms.rest(fixed)
     missing = np.maximum(0, terms.min_workers_per_task - fixed.sum(axis=0))

@@ -22,6 +22,7 @@ from crowd_tvcs.answers.rows import (
     read_worker_rows,
     rows_of,
 )
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import plural
@@ -96,7 +97,7 @@ def read_plan(
     n_classes = number_of_classes(classes, class_prior)
     if n_classes == 2 and class_prior is not None:
         prior, class_prior = chance_of_the_second(prior, class_prior), None
-    of_classes: Sequence[float] | NDArray[np.float64] | None = class_prior
+    of_classes: Sequence[float] | Floats | None = class_prior
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
     per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
     least = _Column(quality.tasks, 0, 0)
@@ -178,9 +179,7 @@ def read_column(table: Table, column: int, reader: Reader, default: float) -> ND
     return out
 
 
-def read_chances(
-    table: Table, columns: Sequence[str], usual: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def read_chances(table: Table, columns: Sequence[str], usual: Floats) -> Floats:
     """Read the chances of the classes of every task; all of them or none, in which case usual."""
     at = find(table, [Column(name) for name in columns])
     values = np.column_stack([read_column(table, j, read_probability, np.nan) for j in at])
@@ -224,7 +223,7 @@ class _Column:
         self.values: list[Any] = [default if given is None else given] * len(names)
         self.is_given = False
 
-    def caps(self, given: int | None) -> int | NDArray[np.int64] | None:
+    def caps(self, given: int | None) -> int | Integers | None:
         """Return the given number if no table changed it, so that errors of `Plan` show it."""
         return np.array(self.values, dtype=np.int64) if self.is_given else given
 
@@ -239,7 +238,7 @@ def _fill(rows: Rows, targets: Mapping[str, _Column]) -> None:
             targets[column].is_given = True
 
 
-def _read_pairs(path: Path, quality: Quality) -> NDArray[np.bool_]:
+def _read_pairs(path: Path, quality: Quality) -> Bools:
     """Read a table of `worker` and `task`; other columns are ignored, as in an assignment's."""
     table = open_table(path)
     at = find(table, [WORKER, TASK])

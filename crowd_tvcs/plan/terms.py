@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.answers.factors import CrowdQuality, Factors
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from tvcs_core import TVCS
 
 
@@ -18,20 +18,20 @@ class Terms:
     """The fields of a plan, see `crowd_tvcs.Plan`; checks and prices of plans need no more."""
 
     quality: CrowdQuality
-    max_workers_per_task: NDArray[np.int64]
-    max_tasks_per_worker: NDArray[np.int64]
+    max_workers_per_task: Integers
+    max_tasks_per_worker: Integers
     budget: int
-    prior: NDArray[np.float64]
-    min_workers_per_task: NDArray[np.int64]
-    forced: NDArray[np.bool_] | None
+    prior: Floats
+    min_workers_per_task: Integers
+    forced: Bools | None
     n_classes: int
-    class_prior: NDArray[np.float64] | None
-    confusion: NDArray[np.float64] | None
-    cost: NDArray[np.float64] | None
+    class_prior: Floats | None
+    confusion: Floats | None
+    cost: Floats | None
     money: float | None
     group: tuple[str | None, ...] | None
     common_error: float
-    error_shares: NDArray[np.float64] | None
+    error_shares: Floats | None
 
     @property
     def is_table(self) -> bool:
@@ -53,12 +53,12 @@ class Terms:
         return self.quality
 
     @property
-    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def room(self) -> tuple[Integers, Integers]:
         """Tasks that every worker may do, and workers every task may get, without caps."""
         return self.quality.room()
 
     @cached_property
-    def guess(self) -> NDArray[np.float64]:
+    def guess(self) -> Floats:
         """Accuracy of every task without any answer."""
         if self.class_prior is not None:
             return self.class_prior.max(axis=1)
@@ -79,7 +79,7 @@ class Terms:
         forced = 0 if self.forced is None else self.forced.sum(axis=0)
         return int(np.maximum(self.min_workers_per_task, forced).sum())
 
-    def rest(self, fixed: NDArray[np.bool_], bounds: tuple[float, float] | None = None) -> TVCS:
+    def rest(self, fixed: Bools, bounds: tuple[float, float] | None = None) -> TVCS:
         """Return the constraint on pairs that join the fixed ones, of shape (workers, tasks)."""
         allowed = self.table.allowed
         if fixed.any():

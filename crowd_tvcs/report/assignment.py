@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.skills.dependence import CalibrationBin
@@ -87,7 +87,7 @@ def render(
     )
 
 
-def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[str, int]]:
+def load_bars(workers: Sequence[str], loads: Integers) -> list[tuple[str, int]]:
     """Return the tasks of every worker, busiest first; for many workers a histogram."""
     if len(workers) > MAX_BARS:
         return counts(loads)
@@ -95,7 +95,7 @@ def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[st
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-def counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
+def counts(values: Integers) -> list[tuple[str, int]]:
     """Return the frequency of each value in ascending order, binned if there are many."""
     low, high = int(values.min()), int(values.max())
     width = -(-(high - low + 1) // MAX_BARS)
@@ -107,7 +107,7 @@ def counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
     return out
 
 
-def accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
+def accuracy_bars(accuracy: Floats) -> list[tuple[str, int]]:
     """Return the histogram of tasks by expected accuracy."""
     low = min(1.0 - 1.0 / BINS, float(np.floor(accuracy.min() * BINS) / BINS))
     counts, edges = np.histogram(accuracy, bins=BINS, range=(low, 1.0))
@@ -187,7 +187,7 @@ def _duals(assignment: Assignment) -> dict[str, Any] | None:
     }
 
 
-def dearest(names: tuple[str, ...], prices: NDArray[np.float64]) -> list[tuple[str, float]]:
+def dearest(names: tuple[str, ...], prices: Floats) -> list[tuple[str, float]]:
     """Return the names of the largest prices above 0, and these."""
     pairs = sorted(zip(names, prices.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
     return [(name, price) for name, price in pairs[:PRICES] if price > 0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.campaign.entries import WAITING, WORTH, TaskStatus
 from crowd_tvcs.campaign.gold_calibration import GoldCalibration, calibrate_on_gold
 from crowd_tvcs.campaign.state import State
@@ -20,8 +20,6 @@ MAX_WORKERS = 40  # shown
 POINTS = 200  # of a curve
 LAST = 0.25  # last part of the labels, whose gain decides whether the curve is flat
 FLAT = 0.1  # share of the average gain of as many labels, up to which it is flat
-
-Floats = NDArray[np.float64]
 
 
 def render(state: State, *, name: str) -> str:

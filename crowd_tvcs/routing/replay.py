@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.belief.independent import priors
@@ -38,9 +39,6 @@ from tvcs_core.streams import stream
 GOLD_SHARE = 0.2  # of the tasks with known labels
 BATCH = 0.1  # answers per task that an adaptive policy buys at once
 TIE = 1e-12  # rounding of probabilities that tie
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,7 @@ class Split:
     skill: Skill
     answers: Answers
     recorded: Answers
-    truth: NDArray[np.int64]
+    truth: Integers
     prior: Floats | None = None
 
     def skill_like(self, answers: Answers) -> Skill:
@@ -101,8 +99,7 @@ class Split:
     def _credits(self, chances: Floats) -> Floats:
         """Return 1 for a right label, 0 for a wrong one, 1/n for one of n that tie."""
         best = chances >= chances.max(axis=1)[:, None] - TIE
-        out: Floats = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
-        return out
+        return best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
 
 
 Score = Callable[[Split, Answers, Bools, Floats], Floats]

@@ -11,13 +11,11 @@ largest total score within the caps. Nothing here draws random numbers.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.belief.uncertainty import even_separation, separation, uncertainty
 from tvcs_core import TVCS, project
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def routing_scores(posterior: Floats, skill: ArrayLike) -> Floats:
@@ -88,8 +86,7 @@ def next_batch(
         total=budget,
         allowed=is_open & (scores > 0.0),
     )
-    chosen: Bools = project(np.sqrt(scores), caps).support
-    return chosen
+    return project(np.sqrt(scores), caps).support
 
 
 def is_worth_buying(gain: Floats, price: ArrayLike, value: float) -> Bools:

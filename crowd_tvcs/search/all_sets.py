@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.many_classes import MAX_OUTCOMES, accuracy_under
 from crowd_tvcs.accuracy.model import AnswerModel
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
+from crowd_tvcs.arrays import Floats
 from crowd_tvcs.plan.forced import beyond_forced
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.rations import Rations
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 MOST_WORK = 2_000_000_000  # outcomes of all sets of all kinds of tasks
-
-Floats = NDArray[np.float64]
 
 
 class AllSets:

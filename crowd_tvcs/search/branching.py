@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.plan.leaves import Branch, Leaf
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
@@ -33,9 +33,6 @@ WITHIN = 0.2 * CLOSED  # of the mean: where a part is closed
 BETTER = 1e-12  # of the mean, by which another assignment must be better
 FRACTION = 1e-5  # off a whole number: what can be branched on
 FLOOR = 0.01  # of the gap, added to what a half leaves of it
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +79,7 @@ class Branching:
     @property
     def support(self) -> Bools:
         """The best assignment so far, of shape (workers, tasks)."""
-        out: Bools = self.sets.member[self.chosen].T | self.sets.forced
-        return out
+        return self.sets.member[self.chosen].T | self.sets.forced
 
     def close(self, support: Bools, prices: Floats) -> tuple[Part, list[Part]]:
         """Branch until the bound is reached; all plans as one part, and the parts they fall into.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
@@ -33,9 +33,9 @@ class MasterSolution:
         Sum of the tasks' accuracies.
     """
 
-    part: NDArray[np.int64]
-    share: NDArray[np.float64]
-    prices: NDArray[np.float64]
+    part: Integers
+    share: Floats
+    prices: Floats
     optimum: float
 
 
@@ -46,9 +46,9 @@ class Columns:
         self.relaxation = relaxation
         self._seen: dict[tuple[int, bytes], int] = {}
         self._kind: list[int] = []
-        self._workers: list[NDArray[np.int64]] = []
+        self._workers: list[Integers] = []
         self._accuracy: list[float] = []
-        self._used: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._used: Integers = np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._kind)
@@ -71,7 +71,7 @@ class Columns:
                 self._accuracy.append(float(sets.accuracy[j]))
         return len(self) - before
 
-    def set_of(self, column: int) -> tuple[int, NDArray[np.int64]]:
+    def set_of(self, column: int) -> tuple[int, Integers]:
         """Return the kind of tasks that a set was seen on, and its workers."""
         return self._kind[column], self._workers[column]
 
@@ -79,7 +79,7 @@ class Columns:
         self,
         dual: DualBound | None,
         deadline: Deadline,
-        only: NDArray[np.int64] | None = None,
+        only: Integers | None = None,
     ) -> MasterSolution | None:
         """Solve the LP over the sets: how many tasks of a kind take each, prices and optimum.
 
@@ -134,7 +134,7 @@ class Columns:
         optimum = float(self.relaxation.candidates.base.sum() - solved.fun)
         return MasterSolution(part, np.round(solved.x), np.empty(0), optimum)
 
-    def _program(self, part: NDArray[np.int64]) -> tuple[Any, ...]:
+    def _program(self, part: Integers) -> tuple[Any, ...]:
         """Return gains, rows and limits of the program over some sets, and which limits are met.
 
         Rows are the kinds of tasks, the workers, the budget, and the money if there is any.
@@ -164,12 +164,12 @@ class Columns:
         most = np.concatenate([relaxation.tasks_of_kind, limits])
         return gain, matrix, most, must
 
-    def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _costs(self, part: Integers) -> Floats:
         """Return the cost of these sets."""
         cost = self.relaxation.rations.cost
         return np.array([cost[self._workers[c]].sum() for c in part.tolist()])
 
-    def _worth_trying(self, dual: DualBound | None) -> NDArray[np.int64]:
+    def _worth_trying(self, dual: DualBound | None) -> Integers:
         everything = np.arange(len(self))
         if dual is None or len(self) <= KEPT * self.relaxation.first.size:
             return everything

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Integers
 from tvcs_core.jit import compiling_seconds
 
 STRUCK, INTERRUPTED = 1, 2  # of `Deadline.stop`
@@ -42,7 +42,7 @@ class Deadline:
     seconds: float
     moment: float
     compiled: float = field(default_factory=compiling_seconds)
-    stop: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    stop: Integers = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     _timers: list[threading.Timer] = field(default_factory=list, repr=False)
 
     @classmethod

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.kernels.greedy import BEFORE, BEHIND
@@ -14,7 +14,6 @@ from crowd_tvcs.search.relaxation import Relaxation
 
 POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0 is the gain alone
 
-Bools = NDArray[np.bool_]
 Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, gain, task, place
 
 
@@ -89,11 +88,10 @@ class _Climb:
                 heapq.heappush(offers, offer)
         return out
 
-    def _is_open(self, who: NDArray[np.int64], j: int) -> Bools:
-        is_open: Bools = (self.room[who] > 0) & ~self.out[who, j] & (self.cost[who] <= self.money)
-        return is_open
+    def _is_open(self, who: Integers, j: int) -> Bools:
+        return (self.room[who] > 0) & ~self.out[who, j] & (self.cost[who] <= self.money)
 
-    def _best(self, j: int, scores: NDArray[np.float64]) -> Offer | None:
+    def _best(self, j: int, scores: Floats) -> Offer | None:
         """Return the best offer of a task: first where it must have more, then where it gains."""
         who = self.relaxation.candidates.worker[j, : scores.size]
         at = np.flatnonzero(self._is_open(who, j) & (scores > -np.inf))
@@ -111,7 +109,7 @@ class _Climb:
         return rank[first], -ratio[first], -s[first], j, int(at[first])
 
 
-def _mates(plan: Plan) -> list[NDArray[np.int64]]:
+def _mates(plan: Plan) -> list[Integers]:
     """Return the workers of the group of every worker, and the worker."""
     codes = group_codes(plan)
     members = [np.flatnonzero(codes == g) for g in range(int(codes.max(initial=-1)) + 1)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Integers
 from crowd_tvcs.plan.costs import cheapest_that_meets, is_rationed, kept_within
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
@@ -37,9 +37,7 @@ def quick(relaxation: Relaxation, deadline: Deadline | None = None) -> tuple[str
     return f"the better of two: {name}", chosen
 
 
-def climb(
-    relaxation: Relaxation, *, exact: bool, start: TaskSets | None = None
-) -> NDArray[np.bool_]:
+def climb(relaxation: Relaxation, *, exact: bool, start: TaskSets | None = None) -> Bools:
     """Add pair after pair, always the one of the largest gain that the caps still allow.
 
     With `exact` by gain in expected accuracy, and where all gains are 0 by gain in probability of
@@ -54,18 +52,17 @@ def climb(
     return support
 
 
-def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def met(plan: Plan, support: Bools) -> Bools:
     """Meet the minimums and forced pairs, keeping as many pairs of `support` as may be."""
     gain = plan.answer_gain
     if is_rationed(plan):
         return kept_within(plan, support, gain)
     fixed = plan.settle(np.where(support, 2.0, 1.0) + gain)
     kept = project(np.where(support & ~fixed, 1.0 + gain, 0.0), plan.rest(fixed)).support
-    out: NDArray[np.bool_] = fixed | kept
-    return out
+    return fixed | kept
 
 
-def odd_sizes(relaxation: Relaxation) -> NDArray[np.bool_]:
+def odd_sizes(relaxation: Relaxation) -> Bools:
     """Keep the largest sum of qualities with odd numbers of voters, as equal as can be.
 
     Every task gets the same odd number, and two more as many of them as the budget has room for:
@@ -84,7 +81,7 @@ def odd_sizes(relaxation: Relaxation) -> NDArray[np.bool_]:
     return largest_sum(relaxation.plan, sizes)
 
 
-def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def largest_sum(plan: Plan, sizes: Integers) -> Bools:
     """Keep the largest sum of qualities within the caps and these numbers of voters per task."""
     caps = TVCS.matrix(
         plan.quality.shape,
@@ -93,5 +90,4 @@ def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         total=plan.budget,
         allowed=plan.table.allowed,
     )
-    support: NDArray[np.bool_] = project(np.sqrt(plan.answer_gain), caps).support
-    return support
+    return project(np.sqrt(plan.answer_gain), caps).support

@@ -15,9 +15,9 @@ from itertools import chain, combinations_with_replacement
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.kernels.many_class_table import accuracy_of_tasks
+from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.plan.certificate import Knots
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
@@ -40,8 +40,6 @@ ADDED = 100  # multisets a round
 CLOSE = 1e-7  # accuracy of a task by which the program may be off: the bound is what it proves
 MARGIN = 1e-6  # accuracy of a voter, for rounding of the mixtures
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Parts = tuple[int, ...]  # of a partition: the part of every class, in order of appearance
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.costs import cheapest_minimums, group_codes, money_there_is, spent
 from crowd_tvcs.plan.plan import Plan
 
 SLACK = 1e-12  # of the money; sums of costs are rounded
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +75,7 @@ class Rations:
             return np.empty(0)
         return np.array([self.left(loads), self.owed[tasks].sum()])
 
-    def limits(self, caps: Integers) -> NDArray[np.int64] | Floats:
+    def limits(self, caps: Integers) -> Integers | Floats:
         """Return the caps of the workers and the budget, and the money if there is any."""
         return np.append(caps, self.money) if self.has_money else caps
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, TABLE
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.certificate import Knots
 from crowd_tvcs.plan.forced import beyond_forced, exact_teams
 from crowd_tvcs.plan.plan import Plan
@@ -37,10 +38,6 @@ THREADS = 2
 WIDER, WIDENED = 5, 8.0  # a slack grows so often, by so much, where nodes run out
 TOLERANCE = 1e-12
 EXCHANGE_WORK = 130_000_000  # multiplications that `Relaxation.exchange` may take
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST, NEARLY
@@ -72,7 +72,7 @@ class Search:
             return np.inf
         return (self.dual.bound - float(self.best.accuracy.sum())) / self.relaxation.n_tasks
 
-    def offer(self, support: NDArray[np.bool_]) -> None:
+    def offer(self, support: Bools) -> None:
         """Keep an assignment if it is the best so far."""
         if self.relaxation.plan.unmet(support):
             support = met(self.relaxation.plan, support)
@@ -152,7 +152,7 @@ class Search:
         if sets.accuracy.sum() > self.best.accuracy.sum():
             self.best = sets.copy()
 
-    def _first_prices(self) -> NDArray[np.float64]:
+    def _first_prices(self) -> Floats:
         """Move the prices after every task; their average over the last third of the epochs."""
         relaxation = self.relaxation
         n, m = relaxation.n_workers, relaxation.n_tasks
@@ -172,10 +172,9 @@ class Search:
             if self._is_late():
                 break
         kept = kept or [prices]
-        average: NDArray[np.float64] = np.mean(kept, axis=0)
-        return average
+        return np.mean(kept, axis=0)
 
-    def _price(self, prices: NDArray[np.float64]) -> None:
+    def _price(self, prices: Floats) -> None:
         """Price all tasks; keep the best bound, and the best proved."""
         start = self.best if self._guide is None else self._guide.sets
         # What may not be used at all costs nothing in the bound and is worth at most what labels
@@ -236,7 +235,7 @@ class Search:
         self._price(before.prices)
         return True
 
-    def _assign_by(self, prices: NDArray[np.float64], fixed: TaskSets | None = None) -> None:
+    def _assign_by(self, prices: Floats, fixed: TaskSets | None = None) -> None:
         """Assign the tasks that `fixed` leaves open their best sets, in a few orders."""
         relaxation = self.relaxation
         begin = relaxation.nobody() if fixed is None else fixed

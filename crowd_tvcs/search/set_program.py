@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.search.all_sets import AllSets
 
 ROUNDS = 60
@@ -17,10 +17,6 @@ MORE = 3  # sets of a kind that may enter in a round
 NEW = 1e-11  # by which a set must beat those of its kind to enter
 TINY = 1e-6  # a share that is none
 PENALTY = 1e4  # for a task without a set and for a broken branch
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

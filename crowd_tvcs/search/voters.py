@@ -20,6 +20,7 @@ from crowd_tvcs.accuracy.kernels.many_class_table import GainScratch
 from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, TABLE
 from crowd_tvcs.accuracy.many_classes import accuracy_under, exact_voters, table_size
 from crowd_tvcs.accuracy.model import AnswerModel
+from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.kernels import greedy, greedy_many_classes, pricing, pricing_many_classes
 from crowd_tvcs.search.kernels.bounds import INTERVALS
@@ -51,10 +52,6 @@ UPDATES_UNEVEN = 3_000  # the same where gains take long
 MANY_CLASS_NODES = 300_000  # of branch and bound per task at most; few tasks share their limit
 MOST_COUNTS = 20_000
 MIN_INFORMATIVE = 0.5 + 1e-12  # quality; kernels take 1/2 as uninformative
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Strengths(NamedTuple):
@@ -283,7 +280,7 @@ def _fixed_voters(plan: Plan, folded: Floats, forced: Bools) -> tuple[Floats, In
     return fixed, n_fixed
 
 
-def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _fixed_kinds(model: AnswerModel, forced: Bools) -> tuple[Integers, Integers]:
     """Kinds of the informative forced workers of every task, and their number."""
     telling = (forced & (model.informativeness[model.kind] > 0.0)).T
     n_fixed = telling.sum(axis=1)

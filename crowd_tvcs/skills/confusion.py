@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.arrays import Floats
+from crowd_tvcs.arrays import Floats, logit
 from crowd_tvcs.skills.beta_prior import FEW_STRENGTH, FEW_WORKERS, STRENGTHS, BetaPrior
 
 # Pseudo-answers with evenly spread mistakes per class of the crowd's counts, for the model of
 # dependence; chosen with its parameters (docs/studies/crowd-confidence.md).
 CROWD_STRENGTH = 20.0
+MARGIN = 1e-6  # of a probability in log odds
 
 
 def confusion_matrices(
@@ -55,7 +56,7 @@ def expected_matrices(
     )
     wrong = pooled * others + crowd_strength * others / (k - 1)
     wrong = wrong / wrong.sum(axis=-1, keepdims=True)
-    own = _logit(mean)[:, None] + _logit(right) - _logit(np.array(crowd_mean))
+    own = logit(mean, MARGIN)[:, None] + logit(right, MARGIN) - logit(np.array(crowd_mean), MARGIN)
     own = 1.0 / (1.0 + np.exp(-own))
     out: Floats = (1.0 - own)[:, :, None] * wrong
     out[:, at, at] = own
@@ -88,8 +89,3 @@ def fit_strength(counts: Floats, expected: Floats) -> float:
     bounds = (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))
     found = minimize_scalar(loss, bounds=bounds, method="bounded")
     return float(np.exp(found.x))
-
-
-def _logit(chance: Floats) -> Floats:
-    inside = np.clip(chance, 1e-6, 1.0 - 1e-6)
-    return np.log(inside) - np.log1p(-inside)

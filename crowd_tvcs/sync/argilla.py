@@ -172,8 +172,7 @@ class Argilla:
             and self._workspace_name in (None, spaces.get(one["workspace_id"]))
         ]
         if len(found) == 1:
-            only: dict[str, Any] = found[0]
-            return only
+            return found[0]
         where = "" if self._workspace_name is None else f" in workspace {self._workspace_name!r}"
         if not found:
             raise ValueError(

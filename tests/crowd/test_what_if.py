@@ -105,7 +105,7 @@ def test_the_command_prints_json(command):
     [
         (("--budgets", "1,two"), "error: --budgets must be integers with commas"),
         (("--budgets", ""), "error: --budgets must be integers"),
-        (("--budgets", "-4"), "error: budget must be an integer >= 0"),
+        (("--budgets", "-4"), "error: --budgets must be an integer >= 0"),
         (("--budgets", "4", "--method", "magic"), "error: --method must be one of"),
     ],
 )

@@ -45,3 +45,15 @@ def answered(
     answers = Answers(tasks, workers, classes, task_of, worker_of, label_of)
     known = range(n_tasks if n_gold is None else n_gold)
     return answers, Gold({tasks[j]: classes[truth[j]] for j in known}, classes), truth
+
+
+def scattered(rng, n_workers=6, n_tasks=12, n_classes=3):
+    """Answers drawn at random to some pairs; nobody answers the last task."""
+    rows = [
+        (f"t{j:02d}", f"w{i}", str(rng.integers(n_classes)))
+        for j in range(n_tasks - 1)
+        for i in range(n_workers)
+        if rng.random() < 0.6
+    ]
+    tasks, classes = [f"t{j:02d}" for j in range(n_tasks)], [str(k) for k in range(n_classes)]
+    return Answers.of(rows, tasks=tasks, classes=classes)

@@ -60,8 +60,7 @@ def as_engine(given: Any) -> Engine:
     if "joblib.Parallel" in bases:
         return _OnJoblib(given)
     if callable(getattr(given, "run", None)):
-        engine: Engine = given
-        return engine
+        return given
     raise TypeError(
         "engine must be one of tvcs_core.engines, a distributed.Client or LocalCluster, a "
         f"concurrent.futures.Executor or a joblib.Parallel, found {describe_value(given)}"

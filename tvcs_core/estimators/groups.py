@@ -42,8 +42,7 @@ def of_matrix(name: str, caps: Any) -> Caps:
     """Refuse caps by label, which the features and targets of a matrix do not have."""
     if by_label(caps) is not None:
         raise TypeError(f"{name} by label go with one target; give a number or an array")
-    found: Caps = caps
-    return found
+    return caps
 
 
 def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | None, Caps]:

@@ -99,10 +99,7 @@ class Linear(BaseEstimator):
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
         weights, X, y = with_weight(weights, X, y)
-        loss: LinearLoss = losses[name](
-            X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights
-        )
-        return loss
+        return losses[name](X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights)
 
     def _solved(
         self,

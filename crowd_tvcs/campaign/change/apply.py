@@ -110,8 +110,7 @@ def _usual_prior(connection: Connection, settings: Settings, names: Sequence[str
     prior = json.loads(settings.prior)
     if settings.shares_of_gold:
         known = {row.task: names[row.label] for row in connection.execute(select(gold))}
-        shares: list[float] = class_prevalence(class_counts(known, names)).tolist()
-        return shares
+        return class_prevalence(class_counts(known, names)).tolist()
     if len(set(prior)) > 1:
         raise RejectedError(
             "the classes of this campaign have probabilities of their own, so new classes need "

@@ -93,8 +93,7 @@ def _open_tasks(state: State) -> Bools:
             "them in any crowd"
         )
     waits = state.count(ISSUED, LEASED) > 0
-    is_open: Bools = ~state.closed & is_worth_a_label(state) & ~waits
-    return is_open
+    return ~state.closed & is_worth_a_label(state) & ~waits
 
 
 def _missing(state: State) -> Integers:
@@ -124,8 +123,7 @@ def _n_known(state: State) -> Integers:
 
 def _within(state: State) -> Bools:
     """Mark the kinds of tasks of every worker: above the minimum quality and not blocked."""
-    within: Bools = state.lets_in(state.factors.table) & ~state.blocked[:, None]
-    return within
+    return state.lets_in(state.factors.table) & ~state.blocked[:, None]
 
 
 def _plan_of(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.arrays import Integers
 from crowd_tvcs.cli.answers import Cleaning, class_names
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import Force, OutFolder, Seed, file_option, with_options
@@ -17,8 +18,7 @@ from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def multilabel(given: MultilabelOptions) -> None:
     print_message(f"{plural(len(data.tasks), 'task')}; written to {given.out}")
 
 
-def _counted(names: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
+def _counted(names: Sequence[str], counts: Integers) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 

@@ -26,8 +26,7 @@ MAX_CHARACTERS = 500
 def carried(language: str = "en") -> Mapping[str, str]:
     """Return the texts of a language that is carried."""
     there = files("crowd_tvcs.serve") / "languages" / f"{language}.json"
-    found: dict[str, str] = json.loads(there.read_text(encoding="utf-8"))
-    return found
+    return json.loads(there.read_text(encoding="utf-8"))
 
 
 def read_texts(language: str) -> Mapping[str, str]:

@@ -311,7 +311,7 @@ def test_the_command_writes_what_it_prints_and_repeats_itself(tmp_path, rng):
     [
         (["--ordinal", "a"], "must be one of the classes 'a', found 'b'"),
         (["--ordinal", "a,b", "--classes", "a,b"], "give --ordinal or --classes, not both"),
-        (["--ordinal", "a,b,a"], "classes must differ, found more than once"),
+        (["--ordinal", "a,b,a"], "--ordinal must differ, found more than once"),
         (["--seed", "-1"], "--seed must be >= 0"),
         (["--bootstrap", "-1"], "bootstrap must be >= 0, found -1"),
     ],

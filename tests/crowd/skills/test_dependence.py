@@ -20,6 +20,7 @@ from crowd_tvcs.skills.dependence import (
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.vote import vote
+from tests.makers.crowds import scattered
 
 
 def some_model(rng):
@@ -104,20 +105,9 @@ def test_workers_given_once_give_the_same_bits_as_with_every_answer(rng, with_ma
     assert (once.take(some).weight == often.take(some).weight).all()
 
 
-def some_answers(rng, n_classes, n_tasks=14):
-    rows = [
-        (f"t{j:02d}", f"w{i}", str(rng.integers(n_classes)))
-        for j in range(n_tasks - 1)
-        for i in range(6)
-        if rng.random() < 0.6
-    ]
-    names = [f"t{j:02d}" for j in range(n_tasks)]
-    return Answers.of(rows, tasks=names, classes=[str(k) for k in range(n_classes)])
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_the_neutral_numbers_are_bayes_rule(rng, n_classes):
-    answers = some_answers(rng, n_classes)
+    answers = scattered(rng, n_tasks=14, n_classes=n_classes)
     accuracy = rng.uniform(0.3, 0.95, 6)
     matrices = rng.dirichlet(np.full(n_classes, 4.0), (6, n_classes))
     for prior in (None, rng.dirichlet(np.ones(n_classes)), rng.dirichlet(np.ones(n_classes), 14)):
@@ -134,7 +124,7 @@ def test_the_neutral_numbers_take_no_chance_below_one_in_ten_thousand():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_vote_on_a_skill_is_the_formula_with_the_shares_of_gold_or_a_given_prior(rng, n_classes):
-    answers = some_answers(rng, n_classes)
+    answers = scattered(rng, n_tasks=14, n_classes=n_classes)
     gold = Gold({f"t{j:02d}": str(j % n_classes) for j in range(9)}, answers.classes)
     skill = estimate_quality(answers, gold)
     model = some_model(rng)
@@ -154,7 +144,7 @@ def test_a_vote_on_a_skill_is_the_formula_with_the_shares_of_gold_or_a_given_pri
 
 
 def test_a_model_that_is_handed_over_goes_before_that_of_the_skill(rng):
-    answers = some_answers(rng, 2)
+    answers = scattered(rng, n_tasks=14, n_classes=2)
     skill = estimate_quality(answers, Gold({f"t{j:02d}": str(j % 2) for j in range(9)}))
     assert skill.dependence is not None
     own = vote(answers, skill=skill).confidence

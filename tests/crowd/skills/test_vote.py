@@ -16,18 +16,7 @@ from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.crowd_kit import NOT_USABLE, USABLE
 from crowd_tvcs.skills.voting.vote import vote
 from tests.makers.commands import crowd_tvcs
-
-
-def some_answers(rng, n_workers=6, n_tasks=12, n_classes=3):
-    rows = [
-        (f"t{j:02d}", f"w{i}", str(rng.integers(n_classes)))
-        for j in range(n_tasks - 1)
-        for i in range(n_workers)
-        if rng.random() < 0.6
-    ]
-    classes = [str(k) for k in range(n_classes)]
-    tasks = [f"t{j:02d}" for j in range(n_tasks)]
-    return Answers.of(rows, tasks=tasks, classes=classes)  # nobody answers the last task
+from tests.makers.crowds import scattered
 
 
 def by_loops(answers, matrices, prior):
@@ -43,7 +32,7 @@ def by_loops(answers, matrices, prior):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_the_posterior_is_bayes_rule(rng, n_classes):
-    answers = some_answers(rng, n_classes=n_classes)
+    answers = scattered(rng, n_classes=n_classes)
     matrices = rng.dirichlet(np.ones(n_classes), (6, n_classes))
     prior = rng.dirichlet(np.ones(n_classes))
     found = posterior(answers, matrices, prior)
@@ -54,7 +43,7 @@ def test_the_posterior_is_bayes_rule(rng, n_classes):
 
 
 def test_accuracies_are_confusion_matrices_with_even_mistakes(rng):
-    answers = some_answers(rng)
+    answers = scattered(rng)
     accuracy = rng.uniform(0.3, 0.9, 6)
     expected = posterior(answers, even_matrices(accuracy, 3))
     wide = np.repeat(accuracy[:, None], 12, axis=1)
@@ -84,7 +73,7 @@ def test_two_workers_who_are_never_wrong_and_contradict_each_other_stay_finite()
 
 
 def test_a_skill_is_found_by_the_names_of_workers_and_classes(rng):
-    answers = some_answers(rng)
+    answers = scattered(rng)
     gold = Gold({"t00": "0", "t01": "2", "t02": "1", "t03": "1"}, ["2", "1", "0"])
     turned = Answers.of(answers.rows(), classes=["2", "1", "0"], workers=answers.workers[::-1])
     skill = estimate_quality(turned, gold, per_class=True, model="independent")
@@ -96,7 +85,7 @@ def test_a_skill_is_found_by_the_names_of_workers_and_classes(rng):
 
 
 def test_the_weighted_vote_takes_the_largest_posterior_and_says_how_sure(rng):
-    answers = some_answers(rng)
+    answers = scattered(rng)
     accuracy = rng.uniform(0.4, 0.9, 6)
     chances = posterior(answers, accuracy)
     votes = vote(answers, skill=accuracy)
@@ -207,7 +196,7 @@ def test_crowd_kits_aggregators_vote(rng, method):
 
 def test_majority_agrees_with_crowd_kit(rng):
     pytest.importorskip("crowdkit")
-    answers = some_answers(rng)
+    answers = scattered(rng)
     ours, theirs = vote(answers, "majority"), vote(answers, "MajorityVote")
     assert ours.label_of.tolist() == theirs.label_of.tolist()
     assert ours.share == approx(theirs.share, nan_ok=True)
