@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -253,3 +255,9 @@ def test_bad_lists_of_genes_are_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match="must"):
         read_genes(tmp_path / name)
+
+
+@pytest.mark.parametrize("names", [["2,4-D", "3,4-DHBA"], ["gene", "A"]])
+def test_names_of_a_record_may_hold_commas_or_be_called_gene(tmp_path, names):
+    (tmp_path / "run.json").write_text(json.dumps({"genes": names}))
+    assert read_genes(tmp_path / "run.json") == names
