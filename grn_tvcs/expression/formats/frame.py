@@ -89,7 +89,8 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
         raise DataError("must have a column for each gene, found none", path=FRAME)
     of_samples = None
     if options.samples is not None:
-        if isinstance(options.samples, str | Path):
+        is_file = isinstance(options.samples, str | Path)
+        if is_file:
             of_samples = open_samples(options.samples, options.samples_sheet)
         elif options.samples_sheet is not None:
             raise TypeError(
