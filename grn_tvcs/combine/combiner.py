@@ -135,7 +135,7 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
-    """Read the arrays of a file, whose hash it holds, and the hash; raises as `load` does."""
+    """Read the arrays of a file and check its hash; return both. Raises as `load` does."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 # Numbers of correlations, which bound the memory; results do not depend on them.
 CHUNK_SIZE = 500_000  # per chunk, in loops over all genes
 MAX_FULL_MATRIX = 4_000_000  # largest number of pairs computed as one matrix product
-MAX_GENES = 1000  # whose correlations count in quantiles
+MAX_GENES = 1000  # genes whose correlations count in quantiles
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -93,7 +93,7 @@ class RankCorrelations:
     def median_and_quantile(self, share: float) -> tuple[float, float]:
         """Return the median and a quantile of absolute correlations of all pairs; NaN if none.
 
-        Of many genes, `MAX_GENES` count.
+        At most `MAX_GENES` genes count, evenly spaced.
         """
         if not self.n_pairs:
             return np.nan, np.nan

@@ -206,10 +206,15 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
     facts = [name for name in heads if name.lower() in NAMED or name in clocks]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
-    if all(map(BARCODE.fullmatch, names)):
+    otherwise = (
+        f"{leave} if samples stand in rows, and if they name genes give "
+        f"{option_words({'gene_column': sheet.heads[0] or '1'})}"
+    )
+    is_of_genes = options.gene_column is not None or OF_GENES.fullmatch(sheet.heads[0])
+    if not is_of_genes and all(map(BARCODE.fullmatch, names)):
         raise sheet.error(
-            f"the first column names cells by their barcodes ({joined(names[:3])}), and no genes: "
-            f"{leave}",
+            f"the first column must name genes, found the barcodes of cells {joined(names[:3])}: "
+            f"{otherwise}",
             HEAD,
         )
     if facts:
@@ -219,14 +224,11 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
             HEAD,
             remedies=[{"keep": tuple(facts)}],
         )
-    is_of_genes = options.gene_column is not None or OF_GENES.fullmatch(sheet.heads[0])
     if is_of_genes or not all(map(is_number, names)):
         return
     if not all(float(name).is_integer() for name in names):
-        remedy = {"gene_column": sheet.heads[0] or "1"}
         raise sheet.error(
-            f"the first column must name genes, found the numbers {joined(names[:3])}: {leave} if "
-            f"samples stand in rows, and if they name genes give {option_words(remedy)}",
+            f"the first column must name genes, found the numbers {joined(names[:3])}: {otherwise}",
             HEAD,
         )
 

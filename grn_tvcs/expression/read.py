@@ -41,7 +41,7 @@ from tvcs_core.files.frames import is_frame
 TAKEN = (
     "an Expression, a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
 )
-OF_TABLES = (*TAKES, "sheet", "samples_sheet")
+OF_TABLES = (*TAKES, "sheet")
 OF_ALL = tuple(field.name for field in fields(Options))
 READING = (*OF_ALL, *(name for name in OF_ARRAYS if name not in OF_ALL))  # of `Expression.of`
 Split = Callable[[Roles], dict[str, Roles]]

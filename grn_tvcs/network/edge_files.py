@@ -230,21 +230,25 @@ def read_genes(path: str | Path) -> list[str]:
         If there is no such file, it names no genes, or names one twice.
     """
     path = Path(path)
-    is_record = path.name == "run.json"
-    genes = _recorded_genes(path) if is_record else read_names(path, remarks=True)
+    genes = _recorded_genes(path) if path.name == "run.json" else _listed_genes(path)
     if not genes:
         raise DataError("must name the genes, found none", path=path)
-    if OF_GENES.fullmatch(genes[0].lower()):
+    if twice := describe_repeated("gene names", genes):
+        raise DataError(twice, path=path)
+    return genes
+
+
+def _listed_genes(path: Path) -> list[str]:
+    genes = read_names(path, remarks=True)
+    if genes and OF_GENES.fullmatch(genes[0].lower()):
         raise DataError(
             f"must name one gene per line, found the heading {quoted(genes[0])}; remove it",
             path=path,
         )
-    if any(all(mark in gene for gene in genes) for mark in ",;\t"):
+    if genes and any(all(mark in gene for gene in genes) for mark in ",;\t"):
         raise DataError(
             f"must name one gene per line, found the line {quoted(genes[0])}", path=path
         )
-    if twice := describe_repeated("gene names", genes):
-        raise DataError(twice, path=path)
     return genes
 
 

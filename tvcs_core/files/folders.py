@@ -69,7 +69,7 @@ def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _creating(path: Path) -> Iterator[None]:
-    """Name the file or folder that could not be made."""
+    """Name `path` in the error if it cannot be created."""
     try:
         yield
     except OSError as error:

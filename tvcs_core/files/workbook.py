@@ -31,7 +31,7 @@ _NO_VALUE = re.compile(
 _HIDDEN = re.compile(
     rb"<(?:\w+:)?row(?=\s[^>]*hidden=\"(?:1|true)\")[^>]*?\sr=\"([0-9]+)\"[^>]*[^>/]>"
 )
-_UNREAD = {  # what is not read, and its refusal, of which cells and sheet
+_UNREAD = {  # patterns of cells that are not read, and the error with their place and sheet
     _MERGED: "must have one value in every cell, found the merged cells {} in the sheet {}: "
     "unmerge them (Excel: Merge & Center) and fill each",
     _NO_VALUE: "must store the values of formulas, found none in {} of the sheet {}: open it in "

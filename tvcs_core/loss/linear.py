@@ -76,7 +76,7 @@ class LinearLoss(Loss):
         self._check_targets()
 
     def _check_targets(self) -> None:
-        """Raise a ValueError if a target is none that the loss is for."""
+        """Raise a ValueError for a target that the loss does not accept; all are accepted here."""
 
     @abc.abstractmethod
     def terms(self, predicted: Array, Y: Array) -> Array:

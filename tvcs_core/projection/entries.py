@@ -205,7 +205,7 @@ def _refuse_drowned(
 def clip(
     values: NDArray[np.float64], constraint: TVCS, indices: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
-    """Return values, those at `indices` or all in the shape, clipped to the bounds."""
+    """Clip values to the bounds; they are those at `indices`, or of the whole shape."""
     if constraint.bounds is None:
         return values
     lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)

@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy import sparse
 
 from tvcs_core.arguments import array_of, check_choice, check_number, check_type
 from tvcs_core.files.display import summary
@@ -104,7 +105,7 @@ def solve(
     method: str = "iht",
     *,
     rng: int | np.random.Generator | None = None,
-    start: ArrayLike | None = None,
+    start: Any = None,
     max_iter: int = 500,
     tol: float = 1e-6,
     patience: int = 5,
@@ -124,7 +125,7 @@ def solve(
     rng
         Seed or generator of the stochastic methods; the same one gives the same answer.
     start
-        Starting point, projected onto the constraint first; zero by default.
+        Starting point, dense or sparse, projected onto the constraint first; zero by default.
     max_iter
         Limit on the number of iterations.
     tol
@@ -174,6 +175,8 @@ def solve(
     problem = replace(problem)  # with its own cache of projections
     W = np.zeros(problem.constraint.shape)
     if start is not None:
+        if sparse.issparse(start):
+            start = start.toarray()
         start = array_of("start", start, copy=False)
         if start.shape != W.shape:
             raise ValueError(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import check_type
+from tvcs_core.arguments import describe_value
 from tvcs_core.problem import Problem
 
 
@@ -25,7 +25,8 @@ def gradmp(
     refit
         Whether to minimise once more, on the projected support.
     """
-    check_type("refit", refit, bool)
+    if not isinstance(refit, bool | np.bool_):
+        raise TypeError(f"refit must be True or False, found {describe_value(refit)}")
     while True:
         g = problem.inward(W, problem.loss.gradient(W))  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection

@@ -50,7 +50,7 @@ def descent(problem: Problem, step: float | str | None) -> Descent:
 
 
 def checked_step(step: object, kind: str) -> float:
-    """Return a step size; raise a ValueError, which tells the `kind` wanted, unless it is > 0."""
+    """Return a step size > 0; raise a ValueError that names the accepted `kind` for any other."""
     if isinstance(step, bool) or not isinstance(step, Real) or not 0 < float(step) < math.inf:
         raise ValueError(f"step must be {kind}, found {describe_value(step)}")
     return float(step)

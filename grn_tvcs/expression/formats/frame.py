@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SAMPLES = "the sheet of samples"
 TAKES = (
     "samples", "genes_in_rows", "time_column", "sample_column", "series_column", "ignore", "keep",
-    "replicates", "missing", "gene_column",
+    "replicates", "missing", "gene_column", "samples_sheet",
 )  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -91,7 +91,12 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
     if options.samples is not None:
         is_file = isinstance(options.samples, str | Path)
         if is_file:
-            of_samples = open_samples(options.samples, None)
+            of_samples = open_samples(options.samples, options.samples_sheet)
+        elif options.samples_sheet is not None:
+            raise TypeError(
+                "samples_sheet is the sheet of a workbook, found samples in a "
+                f"{type(options.samples).__name__}"
+            )
         else:
             of_samples = _of_samples(_frame("samples", options.samples), options)
     if options.genes_in_rows:

@@ -143,6 +143,7 @@ def _parts(file: Any, path: str, options: Options) -> Annotated:
         if "_index" not in file[part].attrs:
             raise DataError(f"{part} must be a data frame of AnnData 0.7 or later", path=path)
     raw = file.get(RAW, {})
+    has_raw = "X" in raw and "var" in raw
     return Annotated(
         path,
         options,
@@ -150,7 +151,7 @@ def _parts(file: Any, path: str, options: Options) -> Annotated:
         _frame(file["var"], path),
         _matrix("X", file.get("X"), path),
         {name: _matrix(name, part, path) for name, part in file.get("layers", {}).items()},
-        (_frame(raw["var"], path), _matrix(RAW, raw["X"], path)) if "X" in raw else None,
+        (_frame(raw["var"], path), _matrix(RAW, raw["X"], path)) if has_raw else None,
     )
 
 
@@ -159,7 +160,7 @@ def _frame(part: Any, path: str) -> Frame:
     names = part[index]
     return Frame(
         [_text(name) for name in part.attrs.get("column-order", [])],
-        len(names if hasattr(names, "dtype") else names["codes"]),
+        _length(names),
         lambda name: _values(part[index if name is None else name], path),
     )
 
@@ -186,6 +187,13 @@ def _matrix(name: str, part: Any, path: str) -> Matrix:
         return np.asarray(part["data"][:last])
 
     return Matrix(read, some)
+
+
+def _length(part: Any) -> int:
+    """Return the length of a column: plain, categorical or nullable."""
+    if hasattr(part, "dtype"):
+        return len(part)
+    return len(part["codes" if "codes" in part else "mask"])
 
 
 def _values(part: Any, path: str) -> list[Any]:

@@ -93,7 +93,7 @@ def open_sheet(path: str | Path, sheet: str | None = None, option: str = "sheet"
 
 
 def open_samples(path: str | Path, sheet: str | None) -> Sheet:
-    """Read a sheet of samples; of GEO's series matrix, that in it."""
+    """Read a sheet of samples, which may be inside a series matrix of GEO."""
     samples = open_sheet(path, sheet, "samples_sheet")
     return samples.sample_sheet or samples
 

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from pytest import approx
+from scipy import sparse
 
 from tvcs_core import TVCS, Huber, LeastSquares, Logistic, Loss, Problem, SquaredHinge, solve
 from tvcs_core.loss import LOSSES
@@ -254,7 +255,8 @@ def test_stochastic_iht_of_few_samples_finds_the_planted_support():
 
 def test_a_better_start_is_kept_and_a_start_may_break_the_caps():
     problem, W = planted(LeastSquares, "matrix", noise=0.0)
-    assert solve(problem, "iht", start=W).objective == approx(0.0, abs=1e-20)
+    for start in (W, sparse.csr_array(W)):
+        assert solve(problem, "iht", start=start).objective == approx(0.0, abs=1e-20)
     with pytest.raises(ValueError, match="start must have the constraint's shape"):
         solve(problem, "iht", start=np.ones(W.size + 1))
     crowded = solve(problem, "iht", start=np.ones(W.shape), max_iter=0)
@@ -330,6 +332,7 @@ def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
         ("stoiht", {"step": -1}, "step must be a number > 0 or None, found -1"),
         ("iht", {"step": [1.0]}, "step must be a number > 0, None or 'adaptive', found list"),
         ("iht", {"momentum": "a"}, "momentum must be a number, found 'a'"),
+        ("gradmp", {"refit": "x"}, "refit must be True or False, found 'x'"),
         ("stoiht", {"batch": 2.5}, "batch must be an integer, found 2.5"),
         ("stoiht", {"batch": 0}, "batch must be from 1 to the number of terms 120, found 0"),
         ("stogradmp", {"batch": 121}, "found 121"),
@@ -344,6 +347,12 @@ def test_arguments_out_of_range_are_refused(method, options, message):
     problem, _ = planted(LeastSquares, "matrix")
     with pytest.raises((TypeError, ValueError), match=message):
         solve(problem, method, rng=0, **options)
+
+
+def test_a_flag_of_numpy_is_a_flag():
+    problem, _ = planted(LeastSquares, "matrix")
+    found = [solve(problem, "gradmp", refit=flag).objective for flag in (True, np.bool_(True))]
+    assert found[0] == found[1]
 
 
 def test_a_problem_refuses_what_does_not_fit():

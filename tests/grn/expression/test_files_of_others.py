@@ -520,6 +520,11 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
     check(Expression.of(path, **words))
     with pytest.raises(DataError, match="has no sheet 'desing'; did you mean 'design'"):
         Expression.of(path, **words | {"samples_sheet": "desing"})
+    frame = pd.read_excel(path, sheet_name="with_levels")
+    beside = {"samples": path, "samples_sheet": "design"}
+    check(Expression.of(frame, **beside))
+    with pytest.raises(TypeError, match="the sheet of a workbook, found samples in a DataFrame"):
+        Expression.of(frame, samples=frame, samples_sheet="design")
     with pytest.raises(DataError, match="is no workbook, so it has no sheet 'a'"):
         FRAME.to_csv(path.with_suffix(".csv"))
         Expression.of(path.with_suffix(".csv"), sheet="a")

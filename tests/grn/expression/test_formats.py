@@ -318,7 +318,7 @@ def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
         ("gene,start,0,1,2,4,8\nA,10,1,2,3,4,5\nB,90,2,3,1,5,2\n", "but for start: .* be called 0"),
         ("sample,Time,A,B\ns1,0,1,2\ns2,1,2,3\n", "columns are called Time, so samples seem to"),
         ("A,B,C\n1.5,2.5,3\n2.5,1,1\n", "must name genes, found the numbers 1.5, 2.5: leave"),
-        ("cell,Time,A\nAAACGTCA-1,0,2\nAAACGTTA-1,1,3\n", "names cells by their barcodes .*leave"),
+        ("cell,Time,A\nAAACGTCA-1,0,2\nAAACGTTA-1,1,3\n", "barcodes of cells AAACGTCA-1, .*leave"),
         ("Time,A,B\n0,1,2\n1,2,3\n2,3,1\n", "names of genes are numbers, and of samples names"),
         ("gene,0,1,2\nA,1,2,4\ngene,0,1,2\n", r":3: repeats the row of column names"),
         ("Time,0,x,2\nG1,1,2,3\nG2,4,5,6\n", r"csv:1, column 3: must be a number, found 'x'"),
@@ -328,6 +328,12 @@ def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
 def test_a_table_that_genes_in_rows_does_not_fit_is_refused(write, text, message):
     with pytest.raises(DataError, match=message):
         Expression.of(write(text, "x.csv"), genes_in_rows=True)
+
+
+@pytest.mark.parametrize(("head", "words"), [("gene", {}), ("ASV", {"gene_column": "ASV"})])
+def test_sequences_may_name_genes(write, head, words):
+    path = write(f"{head},s1,s2\nACGTACGTAA,1,2\nCCGTACGTAA,2,3\n", "x.csv")
+    assert Expression.of(path, genes_in_rows=True, **words).genes == ("ACGTACGTAA", "CCGTACGTAA")
 
 
 @pytest.mark.parametrize("corner", ["gene", "Time (h)"])

@@ -119,6 +119,25 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         assert Expression.of(h5ad(obs=gap)).times.tolist() == [1, 2, 3]
 
 
+def test_names_of_samples_and_genes_may_be_nullable(h5ad):
+    path = h5ad()
+    with h5py.File(path, "a") as file:
+        for part in ("obs", "var"):
+            names = file[part]["_index"].asstr()[()].tolist()
+            del file[part]["_index"]
+            column(file[part], "_index", ("string-array", names, [False] * len(names)))
+    assert Expression.of(path).genes == Expression.of(h5ad()).genes
+
+
+def test_a_raw_without_names_of_genes_is_none(h5ad):
+    path = h5ad()
+    with h5py.File(path, "a") as file:
+        file["raw/X"] = LEVELS
+    assert Expression.of(path).genes
+    with pytest.raises(DataError, match="has no raw; leave layer out"):
+        Expression.of(path, layer="raw")
+
+
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [

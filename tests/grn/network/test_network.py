@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,7 @@ def test_rules_refuse_bad_caps(arguments, message):
         ({"genes": ("A", "A")}, "different"),
         ({"selected": np.ones((2, 2), bool)}, "selected"),
         *(({name: np.zeros((3, 3))}, f"{name} must have the shape") for name in KINDS),
+        ({"scores": None}, "scores must have the shape"),
     ],
 )
 def test_a_network_refuses_what_does_not_hold(change, message):
@@ -188,6 +191,10 @@ def test_the_remedy_for_a_bad_reference_reads_it(tmp_path):
     [
         ("A\n", "must have the columns"),
         ("regulator\ttarget\tscore\tselected\nA\tB\t1\tyes\n", "'selected': must be 0 or 1"),
+        (
+            "TF\ttarget\timportance\nA\tB\t1\nB\tA\t-2.5\n",
+            "edges.tsv:3, column 'importance': a score must be >= 0, found '-2.5'",
+        ),
         *(
             (
                 f"regulator\ttarget\tscore\tselected\t{column}\nA\tB\t1\t1\t{cell}\n",
@@ -248,3 +255,9 @@ def test_bad_lists_of_genes_are_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match="must"):
         read_genes(tmp_path / name)
+
+
+@pytest.mark.parametrize("names", [["2,4-D", "3,4-DHBA"], ["gene", "A"]])
+def test_names_of_a_record_may_hold_commas_or_be_called_gene(tmp_path, names):
+    (tmp_path / "run.json").write_text(json.dumps({"genes": names}))
+    assert read_genes(tmp_path / "run.json") == names

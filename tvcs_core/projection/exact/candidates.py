@@ -102,7 +102,7 @@ class Instance:
 
 @lru_cache(maxsize=8)
 def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
-    """Return row starts, columns and no keys of a table of this shape; shared, never written."""
+    """Return row starts, columns and empty keys of a table of this shape; shared, never written."""
     return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.empty(0, np.int64)
 
 

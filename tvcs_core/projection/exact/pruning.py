@@ -25,7 +25,7 @@ MIN_PRUNED = 2_500  # entries of a list, below which counting takes longer than 
 
 
 def prune(instance: Instance) -> NDArray[np.bool_] | None:
-    """Return a mask of the entries that may be needed; None if these are most of all."""
+    """Return a mask of the entries that may be needed; None if most entries may."""
     candidates, (row_caps, col_caps, _) = instance.candidates, instance.caps
     per_row, per_col = instance.per_row, instance.per_col
     if not candidates.dense and (candidates.values.size <= MIN_PRUNED or candidates.keys.any()):

@@ -96,7 +96,7 @@ def lay_out(candidates, caps, grid, flow):
 
 @kernel
 def restore(flow, price, ends):
-    """Restore the prices of lines and ends, of which these are copies."""
+    """Restore the prices of lines and ends from these copies."""
     # Element by element: for whole arrays numba spends 1.7 s on compiling shape errors.
     for i in range(price.size):
         flow.price[i] = price[i]
