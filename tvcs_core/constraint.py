@@ -411,7 +411,10 @@ def _bounds(
         if wrong.any():
             sign = "<= 0" if name == "lower" else ">= 0"
             value = side[np.unravel_index(int(np.argmax(wrong)), side.shape)]
-            raise ValueError(f"bounds: {name} must be {sign} so that 0 lies inside, found {value}")
+            hint = "; for no bound give inf or -inf" if np.isnan(value) else ""
+            raise ValueError(
+                f"bounds: {name} must be {sign} so that 0 lies inside, found {value}{hint}"
+            )
     return _frozen(lower.copy()), _frozen(upper.copy())
 
 

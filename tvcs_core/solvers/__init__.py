@@ -174,11 +174,13 @@ def solve(
     problem = replace(problem)  # with its own cache of projections
     W = np.zeros(problem.constraint.shape)
     if start is not None:
-        start = array_of("start", start, copy=False)
+        start = array_of("start", start, np.float64, copy=False)
         if start.shape != W.shape:
             raise ValueError(
                 f"start must have the constraint's shape {W.shape}, found {start.shape}"
             )
+        if not np.isfinite(start).all():
+            raise ValueError("start must be finite, found NaN or infinity in it")
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
@@ -246,7 +248,10 @@ def _solver(
     unknown = [name for name in options if name not in accepted or name == "rng"]
     if unknown:
         known = ", ".join(name for name in accepted if name != "rng") or "none"
-        raise TypeError(f"{method} does not take {unknown[0]!r}; its options: {known}")
+        shared = ", ".join(name for name in _options(solve) if name != "options")
+        raise TypeError(
+            f"{method} does not take {unknown[0]!r}; its options: {known}; of all methods: {shared}"
+        )
     if "rng" not in accepted:
         return lambda problem, W: function(problem, W, **options)
     if problem.loss.n_terms is None:
@@ -258,7 +263,7 @@ def _solver(
     return lambda problem, W: function(problem, W, rng=rng, **options)
 
 
-def _options(solver: Solver) -> list[str]:
+def _options(solver: Callable[..., Any]) -> list[str]:
     """Return the keyword-only arguments of a solver: its options, and `rng` if it draws."""
     parameters = inspect.signature(solver).parameters.values()
     return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from pytest import approx
+from scipy import sparse
 
 from tvcs_core import TVCS, Huber, LeastSquares, Logistic, Loss, Problem, SquaredHinge, solve
 from tvcs_core.loss import LOSSES
@@ -255,6 +256,10 @@ def test_stochastic_iht_of_few_samples_finds_the_planted_support():
 def test_a_better_start_is_kept_and_a_start_may_break_the_caps():
     problem, W = planted(LeastSquares, "matrix", noise=0.0)
     assert solve(problem, "iht", start=W).objective == approx(0.0, abs=1e-20)
+    with pytest.raises(ValueError, match="start must be finite"):
+        solve(problem, "iht", start=np.full(W.shape, np.nan))
+    with pytest.raises(TypeError, match="start must be an array of real numbers, found"):
+        solve(problem, "iht", start=sparse.csr_array(W))
     with pytest.raises(ValueError, match="start must have the constraint's shape"):
         solve(problem, "iht", start=np.ones(W.size + 1))
     crowded = solve(problem, "iht", start=np.ones(W.shape), max_iter=0)
@@ -309,6 +314,8 @@ def test_an_unknown_method_or_option_lists_what_there_is():
         solve(problem, "iht", batch=3)
     with pytest.raises(TypeError, match="cosamp does not take 'step'; its options: none"):
         solve(problem, "cosamp", step=1)
+    with pytest.raises(TypeError, match=r"does not take 'maxiter'; .* of all methods: .*max_iter"):
+        solve(problem, "htp", maxiter=5)
 
 
 @pytest.mark.parametrize("method", [*DRAWING, "dicing"])
