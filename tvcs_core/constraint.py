@@ -160,6 +160,9 @@ class TVCS:
         """
         if row_of is None and col_of is None:
             raise ValueError("row_of and col_of: at least one must be given, found None for both")
+        for side, labels, caps in (("row", row_of, row_caps), ("col", col_of, col_caps)):
+            if labels is None and caps is not None:
+                raise ValueError(f"{side}_caps were given, but no {side}_of, the groups they cap")
         rows = None if row_of is None else _labels("row_of", row_of)
         cols = np.full_like(rows, -1) if col_of is None else _labels("col_of", col_of)
         rows = np.full_like(cols, -1) if rows is None else rows

@@ -201,6 +201,7 @@ def test_a_wrong_constraint_is_refused(arguments, message):
         ([[0, 1], [2]], None, {}, "row_of must be an array with rows of one length, found list"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),
+        ([0, 1], None, {"col_caps": 2}, "col_caps were given, but no col_of, the groups they cap"),
         ([], None, {}, "must hold at least one label"),
         (
             [0, 10**12],

@@ -183,6 +183,8 @@ def solve(
             raise ValueError("start must be finite, found NaN or infinity in it")
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
+    if math.isnan(objective):
+        raise ValueError(f"{type(problem.loss).__name__} must have a value at the start, found NaN")
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
     since = 0  # iterations since the last improvement
     iterates = solver(problem, W)

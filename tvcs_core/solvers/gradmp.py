@@ -27,7 +27,7 @@ def gradmp(
     """
     check_type("refit", refit, bool)
     while True:
-        g = problem.inward(W, problem.loss.gradient(W))  # gradient computation
+        g = problem.inward(W, problem.gradient(W))  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection
         z = problem.minimize_on(merged)  # subspace optimisation
         projection = problem.project(z)  # projection

@@ -318,6 +318,23 @@ def test_an_unknown_method_or_option_lists_what_there_is():
         solve(problem, "htp", maxiter=5)
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "wrong", "message"),
+    [
+        *(
+            (method, "gradient", lambda self, W: np.zeros(4), r"shape \(4, 4\), found \(4,\)")
+            for method in ("iht", "gradmp", "cosamp")
+        ),
+        ("iht", "value", lambda self, W: np.nan, "_Flat must have a value at the start, found NaN"),
+    ],
+)
+def test_a_loss_with_a_wrong_value_is_refused(method, name, wrong, message, monkeypatch):
+    monkeypatch.setattr(_Flat, name, wrong)
+    monkeypatch.setattr(_Flat, "lipschitz", lambda self: 1.0)
+    with pytest.raises(ValueError, match=message):
+        solve(Problem(_Flat((4, 4)), TVCS.matrix((4, 4), total=3)), method)
+
+
 @pytest.mark.parametrize("method", [*DRAWING, "dicing"])
 def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
     monkeypatch.setitem(METHODS, "dicing", lambda problem, W, *, rng: iter([W]))
