@@ -181,7 +181,7 @@ def square(genes: Sequence[str], given: dict[str, Any]) -> Pairs:
     known = {
         name: array_over(genes, name, given[name], kind)
         for name, kind in KINDS.items()
-        if given[name] is not None
+        if given[name] is not None or name == "scores"
     }
     known.setdefault("signs", np.zeros(known["scores"].shape, np.int8))
     known.setdefault("selected", known["scores"] > 0)
