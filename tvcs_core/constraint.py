@@ -160,6 +160,9 @@ class TVCS:
         """
         if row_of is None and col_of is None:
             raise ValueError("row_of and col_of: at least one must be given, found None for both")
+        for side, labels, caps in (("row", row_of, row_caps), ("col", col_of, col_caps)):
+            if labels is None and caps is not None:
+                raise ValueError(f"{side}_caps were given, but no {side}_of, the groups they cap")
         rows = None if row_of is None else _labels("row_of", row_of)
         cols = np.full_like(rows, -1) if col_of is None else _labels("col_of", col_of)
         rows = np.full_like(cols, -1) if rows is None else rows
@@ -411,7 +414,10 @@ def _bounds(
         if wrong.any():
             sign = "<= 0" if name == "lower" else ">= 0"
             value = side[np.unravel_index(int(np.argmax(wrong)), side.shape)]
-            raise ValueError(f"bounds: {name} must be {sign} so that 0 lies inside, found {value}")
+            hint = "; for no bound give inf or -inf" if np.isnan(value) else ""
+            raise ValueError(
+                f"bounds: {name} must be {sign} so that 0 lies inside, found {value}{hint}"
+            )
     return _frozen(lower.copy()), _frozen(upper.copy())
 
 

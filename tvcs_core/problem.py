@@ -45,6 +45,16 @@ class Problem:
                 f"found {tuple(self.loss.shape)} and {self.constraint.shape}"
             )
 
+    def gradient(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient of the loss, whose shape a loss of the user may get wrong."""
+        g = self.loss.gradient(W)
+        if np.shape(g) != self.constraint.shape:
+            raise ValueError(
+                f"the gradient of {type(self.loss).__name__} must have shape "
+                f"{self.constraint.shape}, found {np.shape(g)}"
+            )
+        return g
+
     def project(self, V: Any) -> Projection:
         """Project V onto the constraint."""
         return project(V, self.constraint)

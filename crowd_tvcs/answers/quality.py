@@ -316,8 +316,19 @@ def _refuse_means(table: Table, kind: str, names: Sequence[str], values: Floats)
                 )
 
 
+def _has_any(header: Sequence[str], *columns: Column) -> bool:
+    return any(column.matches(name) for column in columns for name in header)
+
+
 def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     name = of.name
+    header = table.rows[0]
+    if of.matches(header[0]) and len(header) > 2 and not _has_any(header, WORKER, QUALITY):
+        raise table.error(
+            f"has a row per {name}, must have one per worker: turn the table over, so that it has "
+            f"a column 'worker' and one column per {name}",
+            0,
+        )
     hint = f"; a long table has worker, {name}, quality, a wide one 'worker' and one column per "
     at = find(table, [WORKER, of, QUALITY], hint + name)
     check_any_rows(table, "a row of values")

@@ -19,6 +19,7 @@ from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
 MAX_COUNT = 999_999_999  # fits into 32 bits
+HUNDREDTHS = "; of percent write hundredths, .9 for 90"
 COST = Column("cost", ("minutes",))
 """The price of a label of a worker: money, or the minutes that it takes."""
 COST_RANGE = (1e-6, 1e6)  # of a label that is not free, end left out; a store keeps millionths
@@ -121,8 +122,10 @@ def read_probability(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell, parse_share)
     if not 0.0 <= value <= 1.0:
-        what = f"must be a probability in [0, 1], found {quoted(cell)}{number_hint(cell)}"
-        raise table.error(what, row, column)
+        hint = HUNDREDTHS if 2.0 < value <= 100.0 else number_hint(cell)
+        raise table.error(
+            f"must be a probability in [0, 1], found {quoted(cell)}{hint}", row, column
+        )
     return value
 
 
@@ -139,7 +142,7 @@ def read_shares(table: Table, columns: Sequence[int], what: str) -> Floats:
     if wrong.any():
         i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
         row, column = int(i) + 1, columns[int(k)]
-        hundredths = "; of percent write hundredths, .9 for 90" if values.max() > 2.0 else ""
+        hundredths = HUNDREDTHS if values.max() > 2.0 else ""
         found = unquoted(table.rows[row][column])
         raise table.error(f"{what} must be in [0, 1], found {found}{hundredths}", row, column)
     return values

@@ -134,7 +134,8 @@ def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
         return array_of("skill", skill, np.float64, copy=False)
     rows = _positions("worker", answers.workers, skill.workers)
     if isinstance(skill, Quality):
-        at = np.ix_(rows, _positions("task", answers.tasks, skill.tasks))
+        columns = _positions("task", answers.tasks, skill.tasks, "; or give a quality per worker")
+        at = np.ix_(rows, columns)
         if skill.allowed is None:
             return skill.values[at]
         return np.where(skill.allowed[at], skill.values[at], 1.0 / len(answers.classes))
@@ -144,11 +145,15 @@ def _values(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
     return skill.matrices[np.ix_(rows, classes, classes)]
 
 
-def _positions(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+def _positions(
+    kind: str, names: Sequence[str], known: Sequence[str], hint: str = ""
+) -> NDArray[np.intp]:
     position_of = {name: i for i, name in enumerate(known)}
     for name in names:
         if name not in position_of:
-            raise ValueError(f"the skill of {kind} {name!r} is missing; estimate it from gold")
+            raise ValueError(
+                f"the skill of {kind} {name!r} is missing; estimate it from gold{hint}"
+            )
     return np.array([position_of[name] for name in names], dtype=np.intp)
 
 

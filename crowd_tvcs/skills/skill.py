@@ -26,6 +26,7 @@ from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.skills.beta_prior import BetaPrior
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, confusion_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
+from tvcs_core.arguments import names_of
 from tvcs_core.files.display import plural
 
 if TYPE_CHECKING:
@@ -158,8 +159,10 @@ class Skill:
 
     def to_quality(self, tasks: Sequence[str]) -> Quality:
         """Return a quality table with the mean accuracy of every worker on each of `tasks`."""
-        values = np.repeat(self.mean[:, None], len(tasks), axis=1)
-        return Quality(values, self.workers, tasks)
+        if isinstance(tasks, str):
+            raise TypeError(f"tasks must be a list of names, found {tasks!r}")
+        names = names_of("tasks", tasks)
+        return Quality(np.repeat(self.mean[:, None], len(names), axis=1), self.workers, names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table of `COLUMNS`; names unchanged."""

@@ -65,6 +65,11 @@ def score(given: ScoreOptions) -> None:
         network = network.select_by_method()
     reference = read_reference(given.reference, names)
     found = score_network(network, reference, pairs=given.pairs, cut=given.cut)
+    if given.pairs == "all" and found.n_edges == found.n_pairs:
+        print_message(
+            f"warning: {given.reference} names every pair, so all edges count as true and every "
+            "ranking is right; REFERENCE, the second file, must hold the known edges alone"
+        )
     if given.as_json:
         print_json({NAMES.get(name, name): value for name, value in found.facts().items()})
     else:

@@ -18,6 +18,7 @@ from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
     refuse_results,
+    refuse_samples,
     refuse_spreads,
     refuse_times,
 )
@@ -151,6 +152,8 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     refuse_cycles(path, names, values)
     if (sample := roles.place("sample")) is not None:
         refuse_cycles(path, sheet.cells(sample), values)
+        if not sheet.is_turned:
+            refuse_samples(Names(path, sheet.cells(sample)))
         if sheet.is_turned and not sheet.is_joined:
             refuse_unlike(Names(path, sheet.cells(sample), options.keep), values.T)
     warn_of_names(path, names)

@@ -143,7 +143,8 @@ def _name_samples_as_levels(samples: Sheet, place: int, rows: dict[str, int], pa
 
 def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> None:
     """Refuse levels whose samples stand in columns without the option, or in rows with it."""
-    named = {_bare(cell) for j in range(len(samples.columns)) for cell in samples.cells(j)}
+    # By rows: a column of a text costs a pass over all of it, and swapped files have thousands.
+    named = {_bare(cell) for i in range(len(samples)) for cell in samples.row(i)}
     across = len(named.intersection(map(_bare, levels.heads[1:])))
     if across == len(samples) if genes_in_rows else across < 2:
         return

@@ -23,6 +23,7 @@ WORK = ("threads", "engine", "progress", "checkpoint_dir")  # options of how to 
 FOREIGN = (
     dict.fromkeys(("seed", "random_state", "random_seed", "rng_seed"), "rng, as rng=1")
     | dict.fromkeys(("n_jobs", "n_threads", "nthreads", "num_workers", "nCores"), "threads")
+    | dict.fromkeys(("workers", "client", "executor", "cluster", "client_or_address"), "engine")
     | dict.fromkeys(("tf_names", "tfs", "TFs", "transcription_factors"), "regulators")
     | dict.fromkeys(("gene_names", "genes"), "them to Expression, or targets for some genes")
     | dict.fromkeys(("limit", "n_edges", "top", "top_n"), "max_edges")

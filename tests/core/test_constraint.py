@@ -175,7 +175,8 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
         ({"allowed": np.ones((3, 2), bool)}, r"allowed must have shape \(2, 3\), found \(3, 2\)"),
         ({"allowed": np.ones((2, 3))}, "allowed must be booleans, found float64"),
         ({"bounds": (1, 2)}, "lower must be <= 0 so that 0 lies inside, found 1.0"),
-        ({"bounds": (0, np.nan)}, "upper must be >= 0 so that 0 lies inside, found nan"),
+        ({"bounds": (0, np.nan)}, "upper must be >= 0 so that 0 lies inside, found nan; for no"),
+        ({"bounds": (None, 1)}, "lower must be <= 0 so that 0 lies inside, found nan; for no"),
         ({"bounds": (0, [1, 2])}, r"upper must broadcast to shape \(2, 3\), found \(2,\)"),
         ({"bounds": 1}, "bounds must be a pair"),
     ],
@@ -200,6 +201,7 @@ def test_a_wrong_constraint_is_refused(arguments, message):
         ([[0, 1], [2]], None, {}, "row_of must be an array with rows of one length, found list"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),
+        ([0, 1], None, {"col_caps": 2}, "col_caps were given, but no col_of, the groups they cap"),
         ([], None, {}, "must hold at least one label"),
         (
             [0, 10**12],

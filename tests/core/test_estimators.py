@@ -217,7 +217,7 @@ BAD = [
     ({"row_groups": ["a"] * 12, "row_caps": {"b": 1}}, "row_caps caps 'b', which is no label"),
     ({"total": -1}, "total must be >= 0"),
     ({"loss": "hinge"}, "loss must be one of squared, huber, found 'hinge'"),
-    ({"solver": "newton"}, "method must be one of iht"),
+    ({"solver": "newton"}, "solver must be one of iht"),
 ]
 
 

@@ -52,6 +52,7 @@ def test_calibrate_off_is_calibrate_0(expression):
         ("seed", "give rng"), ("random_state", "give rng"), ("n_jobs", "give threads"),
         ("tf_names", "give regulators"), ("limit", "give max_edges"), ("n_estimators", "trees"),
         ("knockouts", "give steady"), ("other", "its options: trees"),
+        ("workers", "give engine"), ("client_or_address", "give engine"),
         ("time", "give time_column"), ("seris_column", "did you mean .series_column"),
     ],
 )  # fmt: skip

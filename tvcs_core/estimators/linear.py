@@ -16,13 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tvcs_core.arguments import array_of, check_type, refuse_masked
+from tvcs_core.arguments import array_of, check_choice, check_type, refuse_masked
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
 from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of, towards_zero
 from tvcs_core.loss.linear import LinearLoss, weights_of
 from tvcs_core.problem import Problem
-from tvcs_core.solvers import Solution, solve
+from tvcs_core.solvers import METHODS, Solution, solve
 
 FLOATS = (np.float64, np.float32)  # kinds of X that are kept
 
@@ -114,6 +114,7 @@ class Linear(BaseEstimator):
             "tol": self.tol,
             "polish": self.polish,
         }
+        check_choice("solver", self.solver, METHODS)
         options = {} if self.solver_options is None else self.solver_options
         check_type("solver_options", options, Mapping)
         if twice := sorted(set(own).intersection(options)):

@@ -177,13 +177,17 @@ def solve(
     if start is not None:
         if sparse.issparse(start):
             start = start.toarray()
-        start = array_of("start", start, copy=False)
+        start = array_of("start", start, np.float64, copy=False)
         if start.shape != W.shape:
             raise ValueError(
                 f"start must have the constraint's shape {W.shape}, found {start.shape}"
             )
+        if not np.isfinite(start).all():
+            raise ValueError("start must be finite, found NaN or infinity in it")
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
+    if math.isnan(objective):
+        raise ValueError(f"{type(problem.loss).__name__} must have a value at the start, found NaN")
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
     since = 0  # iterations since the last improvement
     iterates = solver(problem, W)
@@ -249,7 +253,10 @@ def _solver(
     unknown = [name for name in options if name not in accepted or name == "rng"]
     if unknown:
         known = ", ".join(name for name in accepted if name != "rng") or "none"
-        raise TypeError(f"{method} does not take {unknown[0]!r}; its options: {known}")
+        shared = ", ".join(name for name in _options(solve) if name != "options")
+        raise TypeError(
+            f"{method} does not take {unknown[0]!r}; its options: {known}; of all methods: {shared}"
+        )
     if "rng" not in accepted:
         return lambda problem, W: function(problem, W, **options)
     if problem.loss.n_terms is None:
@@ -261,7 +268,7 @@ def _solver(
     return lambda problem, W: function(problem, W, rng=rng, **options)
 
 
-def _options(solver: Solver) -> list[str]:
+def _options(solver: Callable[..., Any]) -> list[str]:
     """Return the keyword-only arguments of a solver: its options, and `rng` if it draws."""
     parameters = inspect.signature(solver).parameters.values()
     return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]

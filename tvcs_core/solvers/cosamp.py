@@ -18,7 +18,7 @@ def cosamp(problem: Problem, W: NDArray[np.float64]) -> Iterator[NDArray[np.floa
     around which GradMP only cycles become fixed points.
     """
     while True:
-        proxy = problem.inward(W, problem.loss.gradient(W))  # 1. signal proxy, up to its sign
+        proxy = problem.inward(W, problem.gradient(W))  # 1. signal proxy, up to its sign
         identified = problem.project_doubled(proxy).support  # 2. identification
         merged = identified | (W != 0)  # 3. support merger
         b = problem.minimize_on(merged)  # 4. estimation

@@ -28,7 +28,7 @@ def gradmp(
     if not isinstance(refit, bool | np.bool_):
         raise TypeError(f"refit must be True or False, found {describe_value(refit)}")
     while True:
-        g = problem.inward(W, problem.loss.gradient(W))  # gradient computation
+        g = problem.inward(W, problem.gradient(W))  # gradient computation
         merged = problem.project_doubled(g).support | (W != 0)  # subspace selection
         z = problem.minimize_on(merged)  # subspace optimisation
         projection = problem.project(z)  # projection

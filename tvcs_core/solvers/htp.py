@@ -34,7 +34,7 @@ def htp(
         problem, 1.0 / (problem.loss.mean_curvature() or 1.0) if step is None else step
     )
     while True:
-        g = problem.loss.gradient(W)
+        g = problem.gradient(W)
         support = descend(W, g).support  # HTP 1
         W = problem.minimize_on(support)  # HTP 2
         yield W

@@ -40,7 +40,7 @@ def iht(
     descend = descent(problem, step)
     ahead = W
     while True:
-        g = problem.loss.gradient(ahead)  # gradient computation
+        g = problem.gradient(ahead)  # gradient computation
         last, W = W, descend(ahead, g).matrix  # gradient descent, projection
         ahead = W + momentum * (W - last) if momentum else W
         yield W

@@ -144,9 +144,9 @@ def _describe_control(known: Collection[str], state: State) -> str:
     if not both:
         return ""
     return (
-        f"{len(both)} of the gold labels are of tasks that are to be labelled: they measure the "
-        f"result in the report, and the tasks stay open: {joined(sorted(both), quoted)}; "
-        "campaign settle closes a task with its label"
+        f"gold was given for {plural(len(both), 'task')} to be labelled: it measures the result in "
+        f"the report, and they stay open: {joined(sorted(both), quoted)}; campaign settle closes "
+        "a task with its label"
     )
 
 

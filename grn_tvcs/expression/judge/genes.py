@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
+from grn_tvcs.expression.clock import FEWEST_SAMPLES, read_times, rise_like_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.user_warnings import warn_user
@@ -93,6 +93,25 @@ def refuse_results(columns: Names) -> None:
         f" (if they are genes, give {option_words({'keep': tuple(found)})})",
         remedies,
     )
+
+
+def refuse_samples(samples: Names) -> None:
+    """Refuse rows that are called as results of a test or as the times of a turned table."""
+    if found := samples.at(samples.match(known.STATISTIC)):
+        raise samples.error(
+            f"must hold expression, but the rows {joined(found)} are results of a test of genes: "
+            "give the table of counts or levels, of which the test was made (if they are samples, "
+            "rename them)",
+            (),
+        )
+    clocks = [name for name in samples.at(samples.match(known.CLOCK)) if read_times([name]) is None]
+    if len(clocks) == 1:
+        turn = {"genes_in_rows": True}
+        raise samples.error(
+            f"a sample is called {quoted(clocks[0])}, as times are: if genes stand in rows, give "
+            f"{option_words(turn)}, else rename it",
+            [turn],
+        )
 
 
 def refuse_spreads(columns: Names) -> None:

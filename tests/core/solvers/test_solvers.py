@@ -257,6 +257,8 @@ def test_a_better_start_is_kept_and_a_start_may_break_the_caps():
     problem, W = planted(LeastSquares, "matrix", noise=0.0)
     for start in (W, sparse.csr_array(W)):
         assert solve(problem, "iht", start=start).objective == approx(0.0, abs=1e-20)
+    with pytest.raises(ValueError, match="start must be finite"):
+        solve(problem, "iht", start=np.full(W.shape, np.nan))
     with pytest.raises(ValueError, match="start must have the constraint's shape"):
         solve(problem, "iht", start=np.ones(W.size + 1))
     crowded = solve(problem, "iht", start=np.ones(W.shape), max_iter=0)
@@ -311,6 +313,25 @@ def test_an_unknown_method_or_option_lists_what_there_is():
         solve(problem, "iht", batch=3)
     with pytest.raises(TypeError, match="cosamp does not take 'step'; its options: none"):
         solve(problem, "cosamp", step=1)
+    with pytest.raises(TypeError, match=r"does not take 'maxiter'; .* of all methods: .*max_iter"):
+        solve(problem, "htp", maxiter=5)
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "wrong", "message"),
+    [
+        *(
+            (method, "gradient", lambda self, W: np.zeros(4), r"shape \(4, 4\), found \(4,\)")
+            for method in ("iht", "gradmp", "cosamp")
+        ),
+        ("iht", "value", lambda self, W: np.nan, "_Flat must have a value at the start, found NaN"),
+    ],
+)
+def test_a_loss_with_a_wrong_value_is_refused(method, name, wrong, message, monkeypatch):
+    monkeypatch.setattr(_Flat, name, wrong)
+    monkeypatch.setattr(_Flat, "lipschitz", lambda self: 1.0)
+    with pytest.raises(ValueError, match=message):
+        solve(Problem(_Flat((4, 4)), TVCS.matrix((4, 4), total=3)), method)
 
 
 @pytest.mark.parametrize("method", [*DRAWING, "dicing"])

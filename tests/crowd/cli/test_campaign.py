@@ -525,10 +525,7 @@ def test_gold_among_tasks_is_left_out_and_gold_of_tasks_measures_them_or_settles
     assert "1 of 2 tasks are gold" in done.stderr
     assert "1 task added" in done.stderr
     Path("late.csv").write_text("task,label\nt1,yes\n")
-    assert (
-        "the tasks stay open: 't1'; campaign settle"
-        in run("add", store, "--gold", "late.csv").stderr
-    )
+    assert "they stay open: 't1'; campaign settle" in run("add", store, "--gold", "late.csv").stderr
     assert run("settle", store, "--task", "t1", "--label", "no").exit_code == 2
     assert run("settle", store, "--task", "t1", "--label", "yes").exit_code == 0
     assert "t1,yes,1.0,0" in run("export-labels", store).stdout.splitlines()

@@ -139,6 +139,7 @@ BAD_TABLES = {
     "worker\nann\n": "quality.csv:1: must have a column for every task after 'worker'",
     "name,t1\nann,0.5\n": "quality.csv:1, column 1: the first column must be 'worker'",
     "worker,task\nann,t1\n": "quality.csv:1: must have one column 'quality', found",
+    "task,ann,bob\nt1,0.5,0.6\n": "quality.csv:1: has a row per task, must have one per worker",
     "task,quality\nt1,0.5\n": "quality.csv:1: must have one column 'worker' (or performer, ",
     "worker,quality\nann,0.5\n": "quality.csv:1: has a quality per worker, must have one",
     "worker,t1\nann,good\n": "quality.csv:2, column 't1': must be a number, found 'good'",

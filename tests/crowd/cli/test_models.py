@@ -157,6 +157,7 @@ def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
     done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
     assert done.exit_code == 2
     assert ":2, column 'confidence': must be a probability in [0, 1], found '97'" in done.stderr
+    assert "; of percent write hundredths" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,9 @@ def test_mean_and_interval_are_those_of_the_beta_posterior(rng):
         assert skill.deviation[i] == approx(exact.std())
         assert (skill.low[i], skill.high[i]) == approx(exact.interval(0.8))
     assert skill.to_quality(["a", "b"]).values.tolist() == [[q, q] for q in skill.mean.tolist()]
+    for tasks in ("t12", 12):
+        with pytest.raises(TypeError, match="tasks must be a list of names, found "):
+            skill.to_quality(tasks)
     assert (skill.lower_confidence_bound() < skill.mean).all()
 
 

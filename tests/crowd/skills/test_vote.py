@@ -132,6 +132,7 @@ def test_a_share_of_votes_is_no_confidence():
         ([0.5, 0.6], [0.5, 0.6], "prior must hold probabilities that add up to 1"),
         ([0.5, 0.6], [1.0], "prior must have shape"),
         (Quality([[0.6]], ["a"], ["t"]), None, "the skill of worker 'b' is missing"),
+        (Quality([[0.6]] * 2, ["a", "b"], ["t"]), None, "task 'u' is missing; .* per worker"),
     ],
 )
 def test_a_bad_skill_or_prior_is_refused(skill, prior, message):

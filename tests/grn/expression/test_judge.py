@@ -153,6 +153,22 @@ def test_results_of_tests_are_no_samples_and_no_genes(program, rng, write):
         Expression.of(table.drop(columns=""))
 
 
+def test_rows_of_results_or_of_times_are_no_samples(rng, write):
+    heads = RESULTS["DESeq2"].split()
+    results = pd.DataFrame(rng.random((6, 12)), index=heads, columns=[f"g{i}" for i in range(12)])
+    with pytest.raises(ValueError, match="lfcSE, pvalue, padj are results of a test of genes"):
+        Expression.of(results)
+    message, _ = refused(write(results.rename_axis("sample").reset_index()))
+    assert "rows baseMean, log2FoldChange, lfcSE, pvalue, padj are results" in message
+    table = course(rng, 1).T.rename_axis("sample")
+    with pytest.raises(ValueError, match="a sample is called 'Time', as times are: if genes"):
+        Expression.of(table)
+    assert len(Expression.of(table, genes_in_rows=True).times) == len(TIMES)
+    table.index = [f"time_{i}" for i in range(len(table))]
+    with pytest.warns(UserWarning, match="names of samples seem to hold times"):
+        assert len(Expression.of(table.rename_axis("sample")).steady_values) == len(table)
+
+
 def test_levels_beside_results_are_read_without_them(rng, write):
     table = turned(levels(rng, 1), [f"s{t}" for t in TIMES])
     table = table.assign(log2FoldChange=0.5, padj=0.1, stat=2.0)
