@@ -148,7 +148,11 @@ def times_in(
             return np.array(found.values), found.unit or unit
         alone = [read_times([cell]) for cell in cells]
         if units := sorted({one.unit for one in alone if one is not None and one.unit}):
-            bad = next((i for i, one in enumerate(alone) if one is None), 0)
+            unread = [i for i, one in enumerate(alone) if one is None]
+            bare = [
+                i for i, one in enumerate(alone) if one and not one.unit and abs(one.values[0]) > 0
+            ]
+            bad = (unread or bare or [0])[0]
             others = sorted({one.unit for one in alone if one is not None} & {*OTHERS, *BEFORE})
             mixed = (
                 f" and the units {joined(units)} in one column" if others and len(units) > 1 else ""

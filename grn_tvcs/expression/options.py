@@ -113,7 +113,10 @@ class Options:
         if self.replicates is not None:
             check_choice("replicates", self.replicates, REPLICATES)
         if self.lineage_weights is not None and self.pseudotime is None:
-            raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
+            raise ValueError(
+                f"{option_name('lineage_weights')} are those of cells with pseudotimes: give "
+                f"{option_name('pseudotime')} as well, or leave them out"
+            )
         if self.samples_sheet is not None and self.samples is None:
             raise ValueError(
                 f"{option_name('samples_sheet')} is the sheet of {option_name('samples')}"

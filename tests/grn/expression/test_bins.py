@@ -182,7 +182,7 @@ class TestWeightsOfLineages:
             read(files)
 
     def test_need_pseudotimes(self, tmp_path):
-        with pytest.raises(ValueError, match="with a file of pseudotimes"):
+        with pytest.raises(ValueError, match="give pseudotime as well, or leave them out"):
             Expression.of(tmp_path / "x.csv", lineage_weights=tmp_path / "w.csv")
 
 

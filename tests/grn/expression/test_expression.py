@@ -103,6 +103,10 @@ BAD = {
         "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
         "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found",
     ),
+    "a number among times with a unit": (
+        "Time\tA\n0\t1\n30min\t2\n4\t3\n",
+        "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found '4'",
+    ),
     "no series": ("series\ttime\tA\n\t0\t1\na\t1\t2\n", "x.tsv:2, column 'series': every sample"),
 }
 
