@@ -271,7 +271,7 @@ RECORD_OF_INFER = '{"command": "grn-tvcs infer", "genes": ["G1", "G2"'
 @pytest.mark.parametrize(
     ("rest", "what"),
     [
-        (', "G1"]}', "must name every gene once, found 'G1' twice"),
+        (', "G1"]}', "gene names must be different, found twice: G1"),
         ('], "parameters": []}', "parameters must be names and values"),
         ('], "versions": 3}', "versions must be names and values"),
     ],

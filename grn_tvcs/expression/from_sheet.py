@@ -26,6 +26,7 @@ from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.remarks import (
     copied_series,
     warn_of_names,
+    warn_of_same_genes,
     warn_of_samples,
     warn_of_thousands,
     warn_of_times,
@@ -157,6 +158,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
         if sheet.is_turned and not sheet.is_joined:
             refuse_unlike(Names(path, sheet.cells(sample), options.keep), values.T)
     warn_of_names(path, names)
+    warn_of_same_genes(path, names, values)
     warn_of_thousands(path, values)
     return genes, values, times, unit
 

@@ -48,8 +48,8 @@ TESTS = {
     "`serve` listens on this machine alone, unless `--behind-proxy` or `--trust-network` is "
     "given.": f"{DESK}start.py::test_what_is_refused",
     "No token goes unencrypted to another machine, unless `--trust-network` is given.": "crowd/"
-    "sync/test_command.py::test_no_token_goes_unencrypted_to_another_machine "
-    "test_nor_does_that_of_argilla",
+    "sync/test_command.py::test_wrong_words_are_refused "
+    "test_the_key_of_argilla_does_not_go_unencrypted_either",
     "Only their owner may read stores and tables of links.": f"{DESK}secrets.py::"
     "test_stores_links_and_copies_are_for_their_owner_alone",
     "The database refuses every statement that would change or replace an entry of the audit.": DESK

@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import hold_times
+from grn_tvcs.expression.clock import FEWEST_SAMPLES, hold_times
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.genes import MOST_LOOKED_AT
 from grn_tvcs.expression.judge.names import DATE
@@ -87,6 +87,27 @@ def warn_of_thousands(path: str, values: Values) -> None:
             f"{path}: whole numbers up to {below:g} stand beside numbers with "
             f"three decimals, such as {parts[0]:g}: if the point separates thousands, "
             "write them without it"
+        )
+
+
+def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
+    """Warn of genes that have the numbers of another, of which half or more differ."""
+    if len(values) < FEWEST_SAMPLES:
+        return
+    first: dict[bytes, int] = {}
+    pairs = [
+        (genes[j], genes[i])
+        for j, start in enumerate(np.ascontiguousarray(values[:MOST_LOOKED_AT].T) + 0.0)
+        if (i := first.setdefault(sha256(start.tobytes()).digest(), j)) != j
+        and 2 * np.unique(start).size >= start.size
+        and np.array_equal(values[:, i], values[:, j], equal_nan=True)
+    ]
+    if pairs:
+        shown = joined((f"{one} is {other}" for one, other in pairs), str)
+        gone = option_words({"ignore": pairs[0][0]})
+        warn_user(
+            f"{path}: the same numbers stand there under two names ({shown}), and an edge between "
+            f"the two says nothing: {gone} leaves one out"
         )
 
 

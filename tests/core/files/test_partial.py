@@ -292,7 +292,7 @@ def test_a_killed_inference_is_run_again_with_the_same_words(tmp_path):
     with closing(Warm(words.split(), whole)) as process:
         expected = files(whole)
         calls = process.run(counted, events=-1)["events"]
-        left = process.run(killed, events=calls // 2)
+        left = process.run(killed, events=calls * 3 // 4)
         assert left["killed"]
         assert (killed / "o" / ".resume").is_dir()
         assert not (killed / "o" / "run.json").exists()

@@ -68,7 +68,8 @@ def test_layers_raw_and_names_of_genes(path):
     counts = Expression.of(path, layer="counts", gene_column="symbol", **words)
     assert counts.genes == ("A", "B", "C")
     assert np.array_equal(counts.values, X * 10)
-    raw = Expression.of(path, layer="raw", gene_column="symbol", **words)
+    with pytest.warns(UserWarning, match="the same numbers stand there under two names"):
+        raw = Expression.of(path, layer="raw", gene_column="symbol", **words)
     assert raw.genes == ("A", "B", "C", "D")
     assert np.array_equal(raw.values[:, 3], X[:, 0] + 100)
     assert Expression.of(path, ignore=["E2"], **words).genes == ("E1", "E3")

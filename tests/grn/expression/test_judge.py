@@ -268,6 +268,16 @@ def test_series_with_the_same_values_are_named_once(rng, write):
     assert "once more: again (as a)" in done.output
 
 
+def test_a_gene_that_is_there_twice_under_two_names_is_pointed_out(rng, write, recwarn):
+    table = course(rng)
+    assert Expression.of(write(table)).genes == NAMES
+    assert "the same numbers" not in " ".join(str(one.message) for one in recwarn)
+    table["Jun.1"] = table["Jun"]
+    with pytest.warns(UserWarning, match=r"two names \(Jun\.1 is Jun\), .* ignore='Jun\.1'"):
+        assert Expression.of(write(table)).genes == (*NAMES, "Jun.1")
+    assert Expression.of(write(table), ignore=("Jun.1",)).genes == NAMES
+
+
 def test_times_that_look_like_numbered_repeats_are_pointed_out(rng, write):
     table = course(rng).iloc[:6]
     table["Time"] = ["0", "0.1", "1", "1.1", "4", "4.1"]
