@@ -73,7 +73,7 @@ def groups(draw, max_size: int = 12):
         row_of,
         col_of,
         row_caps=draw(st.lists(st.integers(0, 5), min_size=n_rows, max_size=n_rows)),
-        col_caps=draw(st.none() | st.integers(0, 5)),
+        col_caps=None if col_of is None else draw(st.none() | st.integers(0, 5)),
         total=draw(st.none() | st.integers(0, p)),
     )
     return V, constraint
