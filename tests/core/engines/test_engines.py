@@ -24,12 +24,12 @@ def test_units_give_the_same_bytes_and_their_journal_is_taken_up(pool, tmp_path)
 
 
 def test_an_error_of_a_unit_ends_the_run_and_leaves_the_pool_usable(pool, request):
-    if "joblib, processes" in request.node.name:
+    if "joblib" in request.node.name:
         pytest.skip("joblib may hand late results of a failed call to the next one")
     before = set(threading.enumerate())
     with pytest.raises(ValueError, match=r"^cannot do 3") as error:
         toys.total(toys.job(toys.fails, size=50, bad=[3]), pool)
     assert str(error.value) == "cannot do 3"
-    if "thread" in request.node.name.split("joblib")[0] and "executor" not in request.node.name:
+    if "thread" in request.node.name and "executor" not in request.node.name:
         assert set(threading.enumerate()) <= before
     assert toys.total(toys.job(), pool)
