@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import secrets
 import sys
 from collections import OrderedDict
 from collections.abc import Generator, Iterator, Sequence
@@ -122,15 +123,29 @@ class _OnJoblib(StatelessEngine):
         self._pool = pool
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Run all tasks."""
+        """Run all tasks.
+
+        Raises
+        ------
+        RunError
+            If results are missing: after a call that failed, joblib may hand its late results to
+            the next call of the same `Parallel`, in place of those asked for.
+        """
         delayed = sys.modules["joblib"].delayed  # it is loaded, as the pool is of it
-        payloads = _payloads(tasks)
+        payloads, call, missing = _payloads(tasks), secrets.token_hex(8), len(tasks)
         done = self._pool(
-            delayed(_numbered)(place, payloads[task.job], task.number)
+            delayed(_numbered)((call, place), payloads[task.job], task.number)
             for place, task in enumerate(tasks)
         )
-        for place, result in done:
-            yield tasks[place], result
+        for (of_call, place), result in done:
+            if of_call == call:
+                missing -= 1
+                yield tasks[place], result
+        if missing:
+            raise RunError(
+                f"the joblib.Parallel returned {len(tasks) - missing} of {len(tasks)} results, as "
+                "it may after a call that failed; give a new one"
+            )
 
 
 def _payloads(tasks: Sequence[Task]) -> dict[Job, Payload]:
@@ -159,7 +174,7 @@ def _in_process(payload: Payload, number: int) -> Any:
         return unit(state, number)
 
 
-def _numbered(place: int, payload: Payload, number: int) -> tuple[int, Any]:
+def _numbered(place: tuple[str, int], payload: Payload, number: int) -> tuple[Any, Any]:
     return place, _in_process(payload, number)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.core.engines import toys
 from tvcs_core.engines import Serial, results
+from tvcs_core.files.errors import RunError
 
 
 def test_units_give_the_same_bytes_and_their_journal_is_taken_up(pool, tmp_path):
@@ -24,12 +25,13 @@ def test_units_give_the_same_bytes_and_their_journal_is_taken_up(pool, tmp_path)
 
 
 def test_an_error_of_a_unit_ends_the_run_and_leaves_the_pool_usable(pool, request):
-    if "joblib" in request.node.name:
-        pytest.skip("joblib may hand late results of a failed call to the next one")
     before = set(threading.enumerate())
     with pytest.raises(ValueError, match=r"^cannot do 3") as error:
         toys.total(toys.job(toys.fails, size=50, bad=[3]), pool)
     assert str(error.value) == "cannot do 3"
     if "thread" in request.node.name and "executor" not in request.node.name:
         assert set(threading.enumerate()) <= before
-    assert toys.total(toys.job(), pool)
+    try:
+        assert toys.total(toys.job(), pool) == toys.total(toys.job(), Serial())
+    except RunError:  # joblib hands late results of a failed call to the next one
+        assert "joblib" in request.node.name
