@@ -142,9 +142,7 @@ def lists(out, n, m, p):
         a, b, k = draw_caps(rng, n, m, 0.2 * p / n, 0.2 * p / m, kind, total)
         found = []
         for i in range(4):
-            ours, answer = clock(
-                partial(solve_edges, row, col, key, values, n, m, a, b, k, squared=True)
-            )
+            ours, answer = clock(partial(solve_edges, row, col, key, values, a, b, k, squared=True))
             build, solve, kept = flow(row, col, values**2, a, b, k)
             check((values[answer.mask] ** 2).sum(), kept)
             if i:
