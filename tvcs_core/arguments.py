@@ -92,6 +92,22 @@ def refuse_masked(name: str, values: Any) -> None:
         )
 
 
+def refuse_where(name: str, values: NDArray[Any], wrong: NDArray[np.bool_], expected: str) -> None:
+    """Raise if a value is wrong.
+
+    Raises
+    ------
+    ValueError
+        ``name must be >= 0, but name[1, 2] is -3``, with the first wrong value.
+    """
+    if wrong.any():
+        import numpy as np
+
+        at = np.unravel_index(int(np.argmax(wrong)), values.shape)
+        index = f"[{', '.join(str(int(i)) for i in at)}]" if at else ""
+        raise ValueError(f"{name} must be {expected}, but {name}{index} is {values[at]}")
+
+
 def array_of(
     name: str, value: Any, dtype: type[np.generic] | None = None, *, copy: bool = True
 ) -> NDArray[Any]:

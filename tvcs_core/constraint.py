@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import array_of, by_label, describe_value, refuse_masked
+from tvcs_core.arguments import (
+    array_of,
+    by_label,
+    describe_value,
+    refuse_masked,
+    refuse_where,
+)
 
 Caps = int | ArrayLike | None
 
@@ -306,8 +312,8 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu":
         remedy = "np.unique(labels, return_inverse=True)[1] numbers labels"
         raise TypeError(f"{name} must be integers >= -1, found {array.dtype}; {remedy}")
-    _refuse(name, array, array < -1, ">= -1")
-    _refuse(name, array, array > np.iinfo(np.int64).max, "below 2**63")
+    refuse_where(name, array, array < -1, ">= -1")
+    refuse_where(name, array, array > np.iinfo(np.int64).max, "below 2**63")
     return array.astype(np.int64)
 
 
@@ -317,14 +323,11 @@ def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np
     n_caps = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
     if n_caps:
         below = f"below the number of {view}_caps ({n_caps})"
-        _refuse(f"{view}_of", labels, labels >= n_caps, below)
+        refuse_where(f"{view}_of", labels, labels >= n_caps, below)
         n_groups = int(n_caps)
     elif n_groups > labels.size + MAX_EMPTY_GROUPS:
-        at = np.unravel_index(int(labels.argmax()), labels.shape)
-        raise ValueError(
-            f"{view}_of must be counted from 0, with at most {MAX_EMPTY_GROUPS:,} groups that hold "
-            f"no variable, but {view}_of{_at(at)} is {n_groups - 1} among {labels.size:,} variables"
-        )
+        from_0 = f"counted from 0, with at most {MAX_EMPTY_GROUPS:,} groups that hold no variable"
+        refuse_where(f"{view}_of", labels, labels == n_groups - 1, from_0)
     return _count(labels, n_groups)
 
 
@@ -349,7 +352,7 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         whole = np.isfinite(array) & (array == np.floor(array))
         if np.isposinf(array).any():
             raise ValueError(f"{name} must be finite, found inf; {NO_CAP}")
-        _refuse(name, array, ~whole, "an integer")
+        refuse_where(name, array, ~whole, "an integer")
     elif array.dtype.kind not in "iu" and array.size:
         found = f"None among them; {NO_CAP}" if None in array.ravel().tolist() else array.dtype
         raise TypeError(f"{name} must be integers >= 0, found {found}")
@@ -358,19 +361,8 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
             f"{name} must be one integer or {sizes.size} of them, one per group, "
             f"found shape {array.shape}"
         )
-    _refuse(name, array, array < 0, ">= 0")
+    refuse_where(name, array, array < 0, ">= 0")
     return _frozen(np.minimum(array, sizes).astype(np.int64))
-
-
-def _refuse(name: str, array: NDArray[Any], wrong: NDArray[np.bool_], expected: str) -> None:
-    """Refuse the first wrong value, if there is one."""
-    if wrong.any():
-        at = np.unravel_index(int(np.argmax(wrong)), array.shape)
-        raise ValueError(f"{name} must be {expected}, but {name}{_at(at)} is {array[at]}")
-
-
-def _at(index: tuple[Any, ...]) -> str:
-    return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 
 def _total(total: int | None, size: int) -> int:
@@ -404,20 +396,16 @@ def _bounds(
         raise ValueError("bounds must be a pair (lower, upper) of real numbers") from None
     for side in sides:
         refuse_masked("bounds", side)
-    for name, side, wrong in (("lower", lower, ~(lower <= 0)), ("upper", upper, ~(upper >= 0))):
+    for name, side in (("lower", lower), ("upper", upper)):
         try:
             np.broadcast_to(side, shape)
         except ValueError:
             raise ValueError(
                 f"bounds: {name} must broadcast to shape {shape}, found {side.shape}"
             ) from None
-        if wrong.any():
-            sign = "<= 0" if name == "lower" else ">= 0"
-            value = side[np.unravel_index(int(np.argmax(wrong)), side.shape)]
-            hint = "; for no bound give inf or -inf" if np.isnan(value) else ""
-            raise ValueError(
-                f"bounds: {name} must be {sign} so that 0 lies inside, found {value}{hint}"
-            )
+        is_wrong, sign = (~(side <= 0), "<=") if name == "lower" else (~(side >= 0), ">=")
+        inside = f"{sign} 0 so that 0 lies inside (inf and -inf are no bound)"
+        refuse_where(f"{name} bounds", side, is_wrong, inside)
     return _frozen(lower.copy()), _frozen(upper.copy())
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.arguments import refuse_where
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.display import summary
-from tvcs_core.loss import Loss, minimize_in_box
+from tvcs_core.loss import Loss, checked_array, checked_gradient, minimize_in_box
 from tvcs_core.projection.projection import Projection, project
 
 
@@ -45,15 +46,11 @@ class Problem:
                 f"found {tuple(self.loss.shape)} and {self.constraint.shape}"
             )
 
-    def gradient(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the gradient of the loss, whose shape a loss of the user may get wrong."""
-        g = self.loss.gradient(W)
-        if np.shape(g) != self.constraint.shape:
-            raise ValueError(
-                f"the gradient of {type(self.loss).__name__} must have shape "
-                f"{self.constraint.shape}, found {np.shape(g)}"
-            )
-        return g
+    def gradient(
+        self, W: NDArray[np.float64], terms: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the gradient of the loss at W, or of some of its terms, checked."""
+        return checked_gradient(self.loss, W, terms)
 
     def project(self, V: Any) -> Projection:
         """Project V onto the constraint."""
@@ -68,7 +65,9 @@ class Problem:
 
         If the minimiser of the loss's own `minimize_on` violates the bounds, L-BFGS-B is used.
         """
-        W = self.loss.minimize_on(support)
+        W = checked_array(self.loss, "minimiser", self.loss.minimize_on(support))
+        outside = f"0 outside the support that {type(self.loss).__name__}.minimize_on is given"
+        refuse_where("the minimiser", W, (W != 0) & ~support, outside)
         if self._box is None:
             return W
         nearest = np.clip(W, *self._box)

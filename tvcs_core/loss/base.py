@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tvcs_core.arguments import array_of, describe_value, refuse_where
 
 Array = NDArray[np.float64]
 
@@ -43,12 +45,12 @@ class Loss(abc.ABC):
         The default estimates the curvature at 0 by power iteration on differences of gradients. It
         is exact if the gradient is linear, and otherwise a guess.
         """
-        start = self.gradient(np.zeros(self.shape))
+        start = checked_gradient(self, np.zeros(self.shape))
         direction = np.random.default_rng(0).standard_normal(self.shape)
         largest = 0.0
         for _ in range(100):
             direction /= np.linalg.norm(direction)
-            change = self.gradient(direction) - start
+            change = checked_gradient(self, direction) - start
             size = float(np.linalg.norm(change))
             if size <= largest * (1 + 1e-6):
                 break
@@ -61,11 +63,11 @@ class Loss(abc.ABC):
         The default is a difference of gradients at 0. It is exact if the gradient is linear, and
         otherwise a guess.
         """
-        return _curvature(self.gradient, direction)
+        return _curvature(self, direction)
 
     def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
         """Return the `curvature` of the sum of the terms numbered `terms`."""
-        return _curvature(lambda W: self.gradient_on(W, terms), direction)
+        return _curvature(self, direction, terms)
 
     def mean_curvature(self) -> float:
         """Return the mean over the variables of the largest second derivative by each.
@@ -78,6 +80,29 @@ class Loss(abc.ABC):
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Minimise over the arrays that are zero outside `support` (default: L-BFGS)."""
         return minimize_in_box(self, support)
+
+
+def checked_gradient(loss: Loss, W: Array, terms: NDArray[np.int64] | None = None) -> Array:
+    """Return the gradient of a loss at W, or that of some of its terms.
+
+    Raises
+    ------
+    ValueError
+        If it has another shape than W or is not finite, which the loss of a user may get wrong.
+    """
+    g = loss.gradient(W) if terms is None else loss.gradient_on(W, terms)
+    return checked_array(loss, "gradient", g)
+
+
+def checked_array(loss: Loss, kind: str, found: Any, *, finite: bool = True) -> Array:
+    """Return an array that a loss has computed; raise for another shape, or if it is not finite."""
+    name, array = f"the {kind} of {type(loss).__name__}", array_of(kind, found, copy=False)
+    if array.shape != tuple(loss.shape) or array.dtype.kind not in "buif":
+        expected = f"real numbers of shape {tuple(loss.shape)}"
+        raise ValueError(f"{name} must be {expected}, found {describe_value(array)}")
+    if finite:
+        refuse_where(name, array, ~np.isfinite(array), "finite")
+    return array
 
 
 def minimize_in_box(
@@ -111,7 +136,9 @@ def minimize_in_box(
     def restricted(w: Array) -> tuple[float, Array]:
         W = np.zeros(loss.shape)
         W[support] = w
-        return loss.value(W), loss.gradient(W)[support]
+        # A line search may leave the range of floating point, and returns.
+        g = checked_array(loss, "gradient", loss.gradient(W), finite=False)
+        return loss.value(W), g[support]
 
     W[support] = minimize(
         restricted,
@@ -124,6 +151,6 @@ def minimize_in_box(
     return W
 
 
-def _curvature(gradient: Callable[[Array], Array], direction: Array) -> float:
-    change = gradient(direction) - gradient(np.zeros_like(direction))
-    return float(np.vdot(change, direction))
+def _curvature(loss: Loss, direction: Array, terms: NDArray[np.int64] | None = None) -> float:
+    start = checked_gradient(loss, np.zeros_like(direction), terms)
+    return float(np.vdot(checked_gradient(loss, direction, terms) - start, direction))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tvcs_core.arguments import array_of, check_number, check_type
+from tvcs_core.arguments import array_of, check_number, check_type, refuse_where
 from tvcs_core.loss.base import Array, Loss
 from tvcs_core.loss.newton import newton
 
@@ -279,10 +279,7 @@ def finite(name: str, values: Any) -> Array:
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, found {array.dtype}")
     array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        at = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
-        index = ", ".join(str(int(i)) for i in at)
-        raise ValueError(f"{name} must be finite, but {name}[{index}] is {array[at]}")
+    refuse_where(name, array, ~np.isfinite(array), "finite")
     return array
 
 
@@ -304,9 +301,7 @@ def weights_of(sample_weight: ArrayLike, n: int) -> Array:
         raise ValueError(
             f"sample_weight must have one weight per sample ({n}), found shape {weights.shape}"
         )
-    if (weights < 0).any():
-        at = int(np.argmax(weights < 0))
-        raise ValueError(f"sample_weight must be >= 0, but sample_weight[{at}] is {weights[at]}")
+    refuse_where("sample_weight", weights, weights < 0, ">= 0")
     if not weights.any():
         raise ValueError("sample_weight must not be zero for all samples")
     return weights

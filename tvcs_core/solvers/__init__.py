@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.arguments import array_of, check_choice, check_number, check_type
+from tvcs_core.arguments import array_of, check_choice, check_number, check_type, describe_value
 from tvcs_core.files.display import summary
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.cosamp import cosamp
@@ -96,7 +96,9 @@ class Solution:
         is 0 but not a fixed point.
         """
         W, loss = self.matrix, self.problem.loss
-        stepped = self.problem.project(W - loss.gradient(W) / (loss.lipschitz() or 1.0)).matrix
+        stepped = self.problem.project(
+            W - self.problem.gradient(W) / (loss.lipschitz() or 1.0)
+        ).matrix
         return _relative_change(W, stepped)
 
 
@@ -186,6 +188,9 @@ def solve(
             raise ValueError("start must be finite, found NaN or infinity in it")
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
+    if not np.isrealobj(objective) or np.ndim(objective) or objective is None:
+        name = f"the value of {type(problem.loss).__name__}"
+        raise TypeError(f"{name} must be a number, found {describe_value(objective)}")
     if math.isnan(objective):
         raise ValueError(f"{type(problem.loss).__name__} must have a value at the start, found NaN")
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"

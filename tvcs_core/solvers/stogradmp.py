@@ -37,7 +37,7 @@ def stogradmp(
     batches = Batches(problem.loss, batch, schedule, rng)
     while True:
         for terms in batches.one_pass():  # randomize
-            r = problem.inward(W, problem.loss.gradient_on(W, terms))  # proxy
+            r = problem.inward(W, problem.gradient(W, terms))  # proxy
             identified = problem.project_doubled(r).support  # identify
             merged = identified | (W != 0)  # merge
             b = problem.minimize_on(merged)  # estimate

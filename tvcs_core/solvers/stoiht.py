@@ -14,7 +14,6 @@ from tvcs_core.solvers.step import checked_step, descent
 Array = NDArray[np.float64]
 
 CUT, GROWTH = 0.5, 1.5  # step factors after a rejected and an accepted pass; any below and above 1
-CUT, GROWTH = 0.5, 1.5
 
 
 def stoiht(
@@ -55,7 +54,7 @@ def stoiht(
     while True:
         before = W
         for terms in batches.one_pass():  # randomize
-            g = len(batches) * problem.loss.gradient_on(W, terms)
+            g = len(batches) * problem.gradient(W, terms)
             gamma = part * _best_step(problem, W, g, terms) / len(batches) if step is None else step
             b = W - gamma * g  # proxy
             W = problem.project(b).matrix  # identify, estimate
@@ -65,7 +64,7 @@ def stoiht(
                 part = min(1.0, GROWTH * part)
             else:
                 part *= CUT
-                W = descend(before, problem.loss.gradient(before)).matrix
+                W = descend(before, problem.gradient(before)).matrix
                 after = problem.loss.value(W)
             value = after
         yield W

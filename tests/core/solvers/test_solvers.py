@@ -317,21 +317,40 @@ def test_an_unknown_method_or_option_lists_what_there_is():
         solve(problem, "htp", maxiter=5)
 
 
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("method", "name", "wrong", "message"),
+    ("wrong", "message"),
     [
-        *(
-            (method, "gradient", lambda self, W: np.zeros(4), r"shape \(4, 4\), found \(4,\)")
-            for method in ("iht", "gradmp", "cosamp")
-        ),
-        ("iht", "value", lambda self, W: np.nan, "_Flat must have a value at the start, found NaN"),
+        (np.zeros(4), r"of shape \(4, 4\), found an array of float64 with the shape \(4,\)"),
+        (np.zeros((4, 4), complex), "found an array of complex128"),
+        (np.full((4, 4), np.nan), r"finite, but the gradient of _Flat\[0, 0\] is nan"),
+        (np.full((4, 4), np.inf), r"finite, but the gradient of _Flat\[0, 0\] is inf"),
+        (None, "real numbers of shape"),
     ],
 )
-def test_a_loss_with_a_wrong_value_is_refused(method, name, wrong, message, monkeypatch):
-    monkeypatch.setattr(_Flat, name, wrong)
-    monkeypatch.setattr(_Flat, "lipschitz", lambda self: 1.0)
-    with pytest.raises(ValueError, match=message):
+def test_a_wrong_gradient_is_the_fault_of_the_loss(method, wrong, message, monkeypatch):
+    monkeypatch.setattr(_Flat, "gradient", lambda self, W: wrong)
+    monkeypatch.setattr(_Flat, "gradient_on", lambda self, W, terms: wrong)
+    monkeypatch.setattr(_Flat, "n_terms", 8)
+    with pytest.raises(ValueError, match=f"the gradient of _Flat must be .*{message}"):
         solve(Problem(_Flat((4, 4)), TVCS.matrix((4, 4), total=3)), method)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("value", np.nan, "_Flat must have a value at the start, found NaN"),
+        ("value", None, "the value of _Flat must be a number, found None"),
+        ("value", np.ones(2), "the value of _Flat must be a number, found an array"),
+        ("minimize_on", np.ones(4), "the minimiser of _Flat must be real numbers of shape"),
+        ("minimize_on", np.full((4, 4), np.nan), "the minimiser of _Flat must be finite"),
+        ("minimize_on", np.ones((4, 4)), r"must be 0 outside the support that _Flat.minimize_on"),
+    ],
+)
+def test_a_loss_with_a_wrong_value_or_minimiser_is_refused(name, wrong, message, monkeypatch):
+    monkeypatch.setattr(_Flat, name, lambda self, W: wrong)
+    with pytest.raises((TypeError, ValueError), match=message):
+        solve(Problem(_Flat((4, 4)), TVCS.matrix((4, 4), total=3)), "htp")
 
 
 @pytest.mark.parametrize("method", [*DRAWING, "dicing"])
