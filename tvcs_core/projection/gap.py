@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,15 +60,9 @@ def upwards(number: float, unit: int) -> float:
 def _slackness(entries: Entries, constraint: TVCS, solved: PricedSupport) -> tuple[float, float]:
     """Return the objective, and the sum of all slacks."""
     prices = Prices(solved.row_duals, solved.col_duals, solved.total_dual)
+    slackness = _kernel_of(entries, constraint, slackness_dense, slackness_edges)
     worth = (writeable(entries.gains), entries.squared, solved.mask, prices)
-    caps = Counts(*constraint.caps)
-    if entries.is_matrix:
-        objective, slack, has_room = slackness_dense(*worth, caps)
-    else:
-        row_of, col_of = entries.labels(constraint)
-        objective, slack, has_room = slackness_edges(
-            writeable(row_of), writeable(col_of), *worth, caps
-        )
+    objective, slack, has_room = slackness(*worth, Counts(*constraint.caps))
     gap = _with_room(entries, constraint, solved, slack) if has_room else slack
     return float(objective), float(gap)  # NumPy's where kernels run as Python
 
@@ -106,10 +103,18 @@ def _audit(
         prices = Prices(np.ldexp(u, unit), np.ldexp(w, unit), math.ldexp(total, unit))
     caps = Counts(*constraint.caps)
     claim = OptimalityClaim(writeable(gains), squared, exact, solved.mask, prices, caps)
+    audit = _kernel_of(entries, constraint, audit_dense, audit_edges)
+    return RoundingAudit(*audit(claim, positions)), unit
+
+
+def _kernel_of(
+    entries: Entries, constraint: TVCS, dense: Callable[..., Any], edges: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the kernel for a table, or that for a list with the groups of its entries."""
     if entries.is_matrix:
-        return RoundingAudit(*audit_dense(claim, positions)), unit
+        return dense
     row_of, col_of = entries.labels(constraint)
-    return RoundingAudit(*audit_edges(writeable(row_of), writeable(col_of), claim, positions)), unit
+    return partial(edges, writeable(row_of), writeable(col_of))
 
 
 def _exact_violation(

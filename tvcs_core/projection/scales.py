@@ -9,7 +9,7 @@ support of small gains is feasible for these caps, too.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,22 +63,15 @@ class _Groups(NamedTuple):
 
     def solve(self, gains: Floats, caps: Counts, squared: bool, is_first: bool) -> PricedSupport:
         """Return the best support on one grid."""
-        if self.is_matrix and (is_first or MIN_LISTED * np.count_nonzero(gains) >= gains.size):
-            return solve_dense(gains, *caps, squared=squared)
-        if is_first:
-            of_each = self.row_of, self.col_of, self.keys
-            return solve_edges(*of_each, gains, *caps, squared=squared)
-        position = np.flatnonzero(gains)
         if self.is_matrix:
-            row_of, col_of = np.divmod(position, caps.cols.size)
-            keys = np.zeros(position.size, np.int64)
-        else:
-            row_of, col_of, keys = (x[position] for x in (self.row_of, self.col_of, self.keys))
-        values = gains.reshape(-1)[position]
-        found = solve_edges(row_of, col_of, keys, values, *caps, squared=squared)
+            is_thin = MIN_LISTED * int(np.count_nonzero(gains)) < gains.size
+            return solve_dense(gains, *caps, squared=squared, as_list=is_thin and not is_first)
+        at: Any = slice(None) if is_first else np.flatnonzero(gains)
+        row_of, col_of, keys = self.row_of[at], self.col_of[at], self.keys[at]
+        found = solve_edges(row_of, col_of, keys, gains[at], *caps, squared=squared)
         mask = np.zeros(gains.size, bool)
-        mask[position] = found.mask
-        return found._replace(mask=mask.reshape(gains.shape))
+        mask[at] = found.mask
+        return found._replace(mask=mask)
 
     def have_room(self, caps: Counts) -> NDArray[np.bool_]:
         """Return for every entry whether all its groups have capacity."""

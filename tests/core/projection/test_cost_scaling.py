@@ -45,7 +45,7 @@ def instance(values, a, b, total):
     flat = values.reshape(-1)
     candidates = Candidates(flat, start, columns, np.zeros(m, np.int64), True, True)
     caps, per_row, per_col = Counts(a, b, total), np.zeros(n, np.int64), np.zeros(m, np.int64)
-    largest = table.survey(candidates, caps, per_row, per_col)
+    largest = table.survey(candidates, per_row, per_col)
     fits = (per_row <= a).all() and (per_col <= b).all() and per_row.sum() <= total
     if largest == 0.0 or total == 0 or fits:
         return None

@@ -144,3 +144,24 @@ def test_caps_above_the_allowed_entries_of_one_line_have_no_price(rng):
         assert found.gap == 0.0
         assert most == allowed.sum() or found.row_duals[0] == found.total_dual == 0.0
         assert np.array_equal(found.support, allowed & (V != 0))
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [
+        {"total": 90},
+        {"row_caps": 3},
+        {"col_caps": 4, "total": 50},
+        {"row_caps": [0, *[3] * 59], "total": 120},
+    ],
+)
+def test_the_best_of_every_line_leave_no_gap(caps, all_steps, rng):
+    constraint = TVCS.matrix((60, 60), **caps)
+    for _ in range(5):
+        found = project(rng.normal(size=(60, 60)), constraint)
+        assert found.gap == 0.0
+        assert certify(found).optimal
+    found = project(rng.integers(-90, 91, (60, 60)), constraint)
+    prices = np.concatenate([found.row_duals, found.col_duals, [found.total_dual]])
+    assert (prices == np.rint(prices)).all()
+    assert certify(found).exact

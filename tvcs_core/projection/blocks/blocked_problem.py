@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvcs_core.constraint import TVCS
-from tvcs_core.projection.blocks.context import BlockContext
+from tvcs_core.projection.blocks.context import BlockContext, close
 from tvcs_core.projection.blocks.questions import SampleRows, Survey, SurveyResult
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.entries import SAFE_EXPONENT
@@ -94,6 +94,7 @@ def survey(readers: BlockReaders, constraint: TVCS) -> tuple[BlockedProblem | No
     factor = 2.0 ** -math.frexp(largest_open)[1]
     parts = readers.ask(lambda b: SampleRows(_within(rows, readers.rows(b)), factor))
     sample = np.concatenate(parts).astype(np.float64)
+    close(sample, row_caps[rows], col_caps)
     instance = Instance(table_of(sample, squared=True), caps, largest_open, per_row, per_col)
     return BlockedProblem(readers, caps, instance, fits_all, rows, sample), largest
 

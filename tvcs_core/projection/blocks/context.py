@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks.block import Block
-from tvcs_core.projection.kernels.records import Candidates, Counts, Grid, Ints
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints
+
+
+def close(values: Floats, row_caps: Ints, col_caps: Ints) -> None:
+    """Set the entries of groups with cap 0 to 0."""
+    values[row_caps == 0] = 0.0
+    values[:, col_caps == 0] = 0.0
 
 
 class RowChunk(NamedTuple):
@@ -46,6 +52,7 @@ class BlockContext:
         none = np.empty(0, np.int64)
         row_caps, col_caps = self.placed(self.row_caps), np.array(self.col_caps)
         for at, values in block.chunks():
+            close(values, self.row_caps[at : at + len(values)], col_caps)
             first, last = self.first + at, self.first + at + len(values)
             start[first : last + 1] = np.arange(len(values) + 1) * m
             flat = values.reshape(-1)

@@ -131,9 +131,9 @@ def _first_core(
 
 def core_question(problem: BlockedProblem, core_band: CoreBand, most: int, block: int) -> ListCore:
     """Return the question that lists the entries of a block near the prices."""
-    rows, instance = problem.readers.rows(block), problem.instance
+    rows = problem.readers.rows(block)
     (u, w, price), band = core_band.prices, core_band.band
-    prices = Prices(u[rows], np.where(instance.closed_col, np.inf, w), price)
+    prices = Prices(u[rows], w, price)
     of_block = band._replace(below_rows=band.below_rows[rows], above_rows=band.above_rows[rows])
     return ListCore(problem.context(block), prices, of_block, most)
 

@@ -66,8 +66,7 @@ def first_prices(problem: BlockedProblem) -> CoreBand:
 def sampled_prices(problem: BlockedProblem) -> Floats:
     """Return prices of the columns from an exact solution of the sample."""
     instance, share = problem.instance, problem.rows.size / problem.shape[0]
-    with np.errstate(all="ignore"):  # values in columns with cap 0 may overflow
-        alike = np.argsort(np.einsum("ij,ij->j", problem.sample, problem.sample), kind="stable")
+    alike = np.argsort(np.einsum("ij,ij->j", problem.sample, problem.sample), kind="stable")
     row_caps, col_caps, _ = instance.caps
     row_caps, col_caps = row_caps[problem.rows], scale_caps(col_caps, share, alike)
     total = max(1, round(instance.capacity * share))
@@ -77,10 +76,9 @@ def sampled_prices(problem: BlockedProblem) -> Floats:
 
 def price_rows(problem: BlockedProblem, col_price: Floats) -> PricedRows:
     """Return thresholds of all rows under the column prices, and the price of the total."""
-    capacity, off = problem.instance.capacity, problem.instance.closed_col
+    capacity = problem.instance.capacity
     step, ranks = max(1, capacity // POOL_SIZE), width(problem.shape[1])
-    price = np.where(off, np.inf, col_price)
-    answers: list[RowThresholds] = problem.ask(lambda c, _: PriceRows(c, price, ranks, step))
+    answers: list[RowThresholds] = problem.ask(lambda c, _: PriceRows(c, col_price, ranks, step))
     found = Thresholds(*(np.concatenate(x) for x in list(zip(*answers, strict=True))[:3]))
     pool = np.concatenate([x.wanted for x in answers])
     ranks = 2 + 3 * int(np.sqrt(capacity // step))
@@ -166,7 +164,7 @@ def levels_from_sample(problem: BlockedProblem, row_price: Floats, guess: Floats
     """Return levels about guessed column thresholds, at distances given by the sample."""
     instance = problem.instance
     gains = np.square(problem.sample)
-    beyond = (gains - row_price[problem.rows][:, None] - guess)[:, ~instance.closed_col].ravel()
+    beyond = (gains - row_price[problem.rows][:, None] - guess).ravel()
     beyond[::-1].sort()
     share = problem.rows.size / problem.shape[0]
     ranks = float(instance.caps.cols.sum()) * share * np.array(FIRST_MULTIPLES)

@@ -38,15 +38,13 @@ class Reservoir(NamedTuple):
 
 
 @kernel
-def sample_wanted(candidates, caps, grid, col_price, thresholds, step, first_row, pool):
+def sample_wanted(candidates, grid, col_price, thresholds, step, first_row, pool):
     """Fill `pool` with values above the row threshold, of every step-th entry; return the count.
 
     Values are gains less column prices.
     """
     values, n_cols, n = candidates.values, candidates.columns.size, np.int64(0)
     for r in range(first_row, candidates.start.size - 1):
-        if caps.rows[r] == 0:
-            continue
         of_row, first = tie_of_row(r), candidates.start[r]
         # The first column differs from row to row, so that every column is sampled.
         for c in range(r * 7919 % step, n_cols, step):
@@ -61,23 +59,17 @@ def sample_wanted(candidates, caps, grid, col_price, thresholds, step, first_row
 
 
 @kernel
-def count_between(candidates, caps, grid, row_price, columns, levels, first_row, counts, sample):
+def count_between(candidates, grid, row_price, columns, levels, first_row, counts, sample):
     """Count the gains of some columns, less row prices, between levels, and sample some of them.
 
     `levels` (columns, L) are increasing. counts[c, i] grows by the number of values of columns[c]
     above level i and not above level i + 1. `sample` is a `Reservoir`, filled above level 1 by
     Vitter's Algorithm R with a hash in place of random numbers.
     """
-    n_levels, seen, drawn, n_drawn = (
-        levels.shape[1],
-        sample.seen,
-        sample.drawn,
-        sample.drawn.shape[1],
-    )
+    seen, drawn = sample.seen, sample.drawn
+    n_levels, n_drawn = levels.shape[1], drawn.shape[1]
     own, lowest = np.empty(candidates.columns.size), levels[:, 0].copy()
     for r in range(first_row, candidates.start.size - 1):
-        if caps.rows[r] == 0:
-            continue
         nudged_gains(candidates, grid, r, own)
         price = row_price[r]
         for c in range(columns.size):

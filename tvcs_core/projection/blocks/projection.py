@@ -186,11 +186,8 @@ def _nothing(readers: BlockReaders, constraint: TVCS, largest: float) -> BlockPr
 def _read(problem: BlockedProblem, constraint: TVCS, network: BlockNetwork) -> BlockProjection:
     """Return the support and the prices of a proved network."""
     instance, found = problem.instance, network.duals()
-    u, w = (
-        np.where(instance.closed_row, 0.0, found.rows),
-        np.where(instance.closed_col, 0.0, found.cols),
-    )
-    prices = Prices(u / instance.scale, w / instance.scale, found.total / instance.scale)
+    u, w, price = found
+    prices = Prices(u / instance.scale, w / instance.scale, price / instance.scale)
     parts = problem.readers.ask(lambda b: SendSupport(problem.context(b), network.support_of(b)))
     return _proved(problem.readers, constraint, parts, prices, network.stats)
 
@@ -248,7 +245,8 @@ def _with_closed(readers: BlockReaders, constraint: TVCS, prices: Prices) -> Pri
     row_caps, col_caps, total = constraint.caps
     if total == 0 or (row_caps.all() and col_caps.all()):
         return prices
-    u, w, price = prices
+    u, w = np.where(row_caps > 0, prices.rows, 0.0), np.where(col_caps > 0, prices.cols, 0.0)
+    price = prices.total
     found: list[ClosedPrices] = readers.ask(
         lambda b: PriceClosed(
             row_caps[readers.rows(b)], col_caps, Prices(u[readers.rows(b)], w, price)

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks import kernels
 from tvcs_core.projection.blocks.block import Block
-from tvcs_core.projection.blocks.context import BlockContext
+from tvcs_core.projection.blocks.context import BlockContext, close
 from tvcs_core.projection.entries import MAX_INTEGER
 from tvcs_core.projection.exact.candidates import table_of
 from tvcs_core.projection.kernels import sweeps, table
 from tvcs_core.projection.kernels.records import (
-    Counts,
     Floats,
     Int32s,
     Ints,
@@ -50,16 +49,15 @@ class Survey:
         n, m = block.shape
         per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
         level, largest, largest_open = np.zeros(n), 0.0, 0.0
-        col_caps = np.array(self.col_caps)
         for first, values in block.chunks():
             rows = slice(first, first + len(values))
             size = _largest(block, first, values)
             largest = max(largest, size)
-            candidates = table_of(values, squared=True)
-            caps = Counts(np.array(self.row_caps[rows]), col_caps, 1)
-            largest_open = max(largest_open, table.survey(candidates, caps, per_row[rows], per_col))
             some = values if size <= 1.0 else values / size
             level[rows] = np.sqrt(np.einsum("ij,ij->i", some, some)) * max(size, 1.0)
+            close(values, self.row_caps[rows], self.col_caps)
+            candidates = table_of(values, squared=True)
+            largest_open = max(largest_open, table.survey(candidates, per_row[rows], per_col))
         counts = per_row.astype(np.int32), per_col.astype(np.int32)
         return SurveyResult(largest, largest_open, *counts, level)
 
@@ -111,11 +109,12 @@ class PriceRows:
         found = Thresholds(*(self.context.placed(np.zeros(block.shape[0])) for _ in range(3)))
         wanted = []
         for chunk in self.context.chunks(block):
-            arguments = (chunk.candidates, chunk.caps, grid, col_price)
-            sweeps.sweep_rows(*arguments, self.width, chunk.first, chunk.last, found)
+            arguments = (grid, col_price, self.width, chunk.first, chunk.last, found)
+            sweeps.sweep_rows(chunk.candidates, chunk.caps, *arguments)
             rows = chunk.last - chunk.first
             pool = np.empty(rows * (block.shape[1] // self.step + 1))
-            n = kernels.sample_wanted(*arguments, found.at, self.step, chunk.first, pool)
+            sampled = (found.at, self.step, chunk.first, pool)
+            n = kernels.sample_wanted(chunk.candidates, grid, col_price, *sampled)
             wanted.append(pool[:n].copy())
         at, low, high = (x[self.context.first :] for x in found)
         return RowThresholds(at, low, high, np.concatenate(wanted))
@@ -146,7 +145,7 @@ class CountColumns:
         drawn = np.full((columns.size, self.draws), np.inf)
         row_price, sample = self.context.placed(self.row_price), kernels.Reservoir(seen, drawn)
         for chunk in self.context.chunks(block):
-            arguments = (chunk.candidates, chunk.caps, grid, row_price, columns, levels)
+            arguments = (chunk.candidates, grid, row_price, columns, levels)
             kernels.count_between(*arguments, chunk.first, counts, sample)
         # Draws only suggest the next levels; all digits matter only if nudged gains differ.
         short = drawn if grid.nudged else drawn.astype(np.float32)
@@ -161,12 +160,9 @@ class AllBits:
 
     def answer(self, block: Block) -> int:
         """Read the block once."""
-        bits, context = 0, self.context
-        for chunk in context.chunks(block):
-            rows, start = slice(chunk.first, chunk.last), chunk.candidates.start[chunk.first :]
-            candidates = chunk.candidates._replace(start=start.copy())
-            caps = chunk.caps._replace(rows=chunk.caps.rows[rows].copy())
-            bits |= int(table.all_bits(candidates, caps, context.grid))
+        bits = 0
+        for chunk in self.context.chunks(block):
+            bits |= int(table.all_bits(chunk.candidates, self.context.grid))
         return bits
 
 

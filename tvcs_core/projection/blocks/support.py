@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks.block import Block
 from tvcs_core.projection.blocks.context import BlockContext, RowChunk
+from tvcs_core.projection.exact.candidates import room_for
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Band, EntryList, Int32s, Ints, Prices, Support
 
@@ -55,20 +56,11 @@ class ListCore:
         )
         for chunk in context.chunks(block):
             size = max(size, chunk.candidates.values.size)
-            row, col = np.empty(size, np.int32), np.empty(size, np.int32)
-            listed = EntryList(row, col, np.empty(size, np.int64), np.empty(size))
+            listed = room_for(size)
             mask = np.zeros(size, np.bool_)
             taken = Support(mask[: chunk.candidates.values.size], *loads)
             _, n = table.list_band(
-                chunk.candidates,
-                chunk.caps,
-                context.grid,
-                prices,
-                band,
-                chunk.first,
-                taken,
-                listed,
-                0,
+                chunk.candidates, context.grid, prices, band, chunk.first, taken, listed, 0
             )
             yield chunk, EntryList._make(x[:n] for x in listed), taken
 
@@ -139,20 +131,15 @@ class FindViolators:
         rows, grid = context.placed(self.rows), context.grid._replace(nudged=False)
         for chunk, mask in self.support.chunks(block):
             pi = np.concatenate([rows[: chunk.last], self.cols])
-            room = (
-                min((chunk.last - chunk.first) * MAX_VIOLATORS_PER_ROW, mask.size)
-                + MAX_VIOLATORS_PER_ROW
-            )
-            row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-            position = np.empty(room, np.int64)
-            listed = EntryList(row, col, position, np.empty(0))
+            most = min((chunk.last - chunk.first) * MAX_VIOLATORS_PER_ROW, mask.size)
+            listed = room_for(most + MAX_VIOLATORS_PER_ROW)
             _, n = table.violators(
-                chunk.candidates, chunk.caps, grid, pi, mask, MAX_VIOLATORS_PER_ROW, chunk.first,
-                listed, 0,
-            )  # fmt: skip
-            in_block, position = row[:n] - context.first, position[:n]
+                chunk.candidates, grid, pi, mask, MAX_VIOLATORS_PER_ROW, chunk.first, listed, 0
+            )
+            row, col, position, _ = (x[:n] for x in listed)
+            in_block = row - context.first
             values = chunk.candidates.values[position].astype(_sent(block))
-            parts.append((in_block.astype(np.int32), col[:n].copy(), values, mask[position]))
+            parts.append((in_block.astype(np.int32), col.copy(), values, mask[position]))
         return Violators(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
@@ -186,10 +173,8 @@ class SendSupport:
         if self.support is not None:
             yield from self.support.chunks(block)
             return
-        open_cols = self.context.col_caps > 0
         for chunk in self.context.chunks(block):
-            is_open = (chunk.caps.rows[chunk.first :] > 0)[:, None] & open_cols
-            yield chunk, (chunk.candidates.values != 0.0) & is_open.reshape(-1)
+            yield chunk, chunk.candidates.values != 0.0
 
 
 def _sent(block: Block) -> Any:

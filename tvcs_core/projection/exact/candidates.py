@@ -12,6 +12,7 @@ from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import (
     Candidates,
     Counts,
+    EntryList,
     Floats,
     Grid,
     Int32s,
@@ -28,7 +29,6 @@ LONG_LINE_RATIO = 8  # lines this many times as long as their number are too cos
 MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours: there are ties
 MIN_EQUAL_SHARE = 0.9  # share of equal neighbours: nearly all lines of one side are constant
 HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash would outweigh them
-PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
 
 
 class PricedSupport(NamedTuple):
@@ -44,6 +44,8 @@ class PricedSupport(NamedTuple):
 class Instance:
     """Candidates under binding caps, the grid of their gains, and statistics of both.
 
+    The candidates of groups with cap 0 are 0.
+
     Attributes
     ----------
     candidates, caps, grid
@@ -51,11 +53,9 @@ class Instance:
     scale
         Factor that brings the largest gain into .25 .. 1.
     per_row, per_col
-        Numbers of nonzero candidates in open groups, of each row and of each column.
-    closed_row, closed_col
-        Masks of the groups with cap 0.
+        Numbers of nonzero candidates of each row and of each column.
     open_size, capacity
-        Number of nonzero candidates in open groups; upper bound on the size of a support.
+        Number of nonzero candidates; upper bound on the size of a support.
     row_capacity, col_capacity
         The same bound from the caps of rows alone, and of columns alone.
     has_ties, has_equal_lines
@@ -70,7 +70,6 @@ class Instance:
         factor = scale_of(largest)
         drawn = draw_sizes(candidates.values)
         self.scale = factor * factor if candidates.squared else factor
-        self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
         self.row_capacity = int(np.minimum(per_row, caps.rows).sum())
         self.col_capacity = int(np.minimum(per_col, caps.cols).sum())
@@ -119,12 +118,16 @@ def rows_of(candidates: Candidates) -> Int32s:
     return np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
 
 
-def are_closed(candidates: Candidates, caps: Counts) -> NDArray[np.bool_]:
-    """Return for every candidate whether its row or its column has cap 0."""
-    closed_row, closed_col = caps.rows == 0, caps.cols == 0
+def opened(candidates: Candidates, caps: Counts) -> Candidates:
+    """Return the candidates with zeros for those whose row or column has cap 0."""
+    if caps.rows.all() and caps.cols.all():
+        return candidates
+    is_row, is_col = caps.rows > 0, caps.cols > 0
     if candidates.dense:
-        return (closed_row[:, np.newaxis] | closed_col).reshape(-1)
-    return closed_row[rows_of(candidates)] | closed_col[candidates.columns]
+        is_open = (is_row[:, np.newaxis] & is_col).reshape(-1)
+    else:
+        is_open = is_row[rows_of(candidates)] & is_col[candidates.columns]
+    return candidates._replace(values=np.where(is_open, candidates.values, 0.0))
 
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
@@ -150,12 +153,9 @@ def writeable(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def scaled_gains(instance: Instance, values: Floats) -> Floats:
-    """Return the scaled gains of some values; those in groups with cap 0 are kept finite."""
+    """Return the scaled gains of some values."""
     gains = values * instance.grid.factor
-    if instance.candidates.squared:
-        with np.errstate(over="ignore"):
-            gains = np.minimum(np.square(gains, out=gains), PROHIBITIVE_PRICE)
-    return gains
+    return np.square(gains, out=gains) if instance.candidates.squared else gains
 
 
 def draw_sizes(values: Floats) -> Floats:
@@ -231,6 +231,12 @@ def check_memory(candidates: Candidates, of_each: int | None = None) -> None:
             f"this projection needs about {need / 1e6:,.0f} MB beyond its input, "
             f"and {have / 1e6:,.0f} MB are available"
         )
+
+
+def room_for(size: int) -> EntryList:
+    """Return undefined entries, for kernels to fill in."""
+    row, col = np.empty((2, size), np.int32)
+    return EntryList(row, col, np.empty(size, np.int64), np.empty(size))
 
 
 def extended(array: NDArray[Any], size: int) -> NDArray[Any]:

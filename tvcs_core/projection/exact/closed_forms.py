@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Instance, PricedSupport, are_closed, rows_of
-from tvcs_core.projection.kernels import laminar, prices
-from tvcs_core.projection.kernels.records import Candidates, Floats, Ints
+from tvcs_core.projection.exact.candidates import Instance, PricedSupport, rows_of
+from tvcs_core.projection.kernels import laminar, prices, table
+from tvcs_core.projection.kernels.records import Floats, Ints
 
 LOAD_SD = 4.0  # standard deviations by which a Poisson load is expected to stay below a cap
 
@@ -16,8 +16,6 @@ def closed_form(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport | 
     Tried only if the other side's caps cannot bind, or would not bind for random entries. Fills in
     `mask`, or leaves it empty.
     """
-    if instance.closed_row.any() or instance.closed_col.any():
-        return None
     for by_rows in (True, False):
         rows = instance.caps.rows, instance.per_row
         cols = instance.caps.cols, instance.per_col
@@ -25,10 +23,10 @@ def closed_form(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport | 
         most = min(instance.caps.total, int(np.minimum(caps, counts).sum()))
         if not are_loose(across, counts_across, most / across.size):
             continue
-        others = keep_lines(instance, by_rows, caps, mask)
-        total_other = keep_total(instance, mask)
+        found = keep_lines(instance, by_rows, caps, mask)
+        price = keep_total(instance, mask)
         if (loads(instance, mask, not by_rows) <= across).all():
-            return read(instance, by_rows, others, total_other, mask)
+            return read(instance, by_rows, found, price, mask)
         mask[:] = False
     return None
 
@@ -39,8 +37,8 @@ def are_loose(caps: Ints, counts: Ints, load: float) -> bool:
 
 
 def keep_lines(instance: Instance, by_rows: bool, caps: Ints, mask: NDArray[np.bool_]) -> Floats:
-    """Keep the best `caps` open entries of each row or column; return the best ones left out."""
-    candidates, (n, m), none = opened(instance), instance.shape, np.empty(0, np.int32)
+    """Keep the best `caps` entries of each row or column; return prices of these lines."""
+    candidates, (n, m), none = instance.candidates, instance.shape, np.empty(0, np.int32)
     start, order, apart = candidates.start, none, 1
     if candidates.dense:
         start = np.append(np.arange(n) * m, m) if by_rows else np.append(np.arange(m), n)
@@ -50,29 +48,20 @@ def keep_lines(instance: Instance, by_rows: bool, caps: Ints, mask: NDArray[np.b
     else:
         start, order = np.empty(m + 1, np.int64), np.empty(candidates.values.size, np.int32)
         prices.by_column(candidates.columns, m, start, order)
-    others = np.empty(caps.size)
+    found = np.empty(caps.size)
     laminar.keep_best_of_lines(
-        candidates, rows_of(candidates), instance.grid, start, order, apart, caps, mask, others
+        candidates, rows_of(candidates), instance.grid, start, order, apart, caps, mask, found
     )
-    return others
+    return found
 
 
 def keep_total(instance: Instance, mask: NDArray[np.bool_]) -> float:
-    """Keep as many of the kept entries as the total allows; return the best one left out."""
+    """Keep as many of the kept entries as the total allows; return its price."""
     n_kept, total = int(np.count_nonzero(mask)), instance.caps.total
     if n_kept <= total:
         return 0.0
     arguments = (instance.candidates, rows_of(instance.candidates), instance.grid)
     return laminar.keep_best_of_kept(*arguments, total, n_kept, mask)
-
-
-def opened(instance: Instance) -> Candidates:
-    """Return the candidates with zeros for the values in groups with cap 0."""
-    candidates = instance.candidates
-    if not (instance.closed_row.any() or instance.closed_col.any()):
-        return candidates
-    closed = are_closed(candidates, instance.caps)
-    return candidates._replace(values=np.where(closed, 0.0, candidates.values))
 
 
 def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:
@@ -85,11 +74,17 @@ def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:
 
 
 def read(
-    instance: Instance, by_rows: bool, others: Floats, other: float, mask: NDArray[np.bool_]
+    instance: Instance, by_rows: bool, found: Floats, total: float, mask: NDArray[np.bool_]
 ) -> PricedSupport:
-    """Return the solution; the price of every cap is the best gain that it excludes."""
-    n, m = instance.shape
-    unit = 1.0 / (instance.grid.steps * instance.scale)
-    lines, price = np.maximum(others - other, 0.0) * unit, other * unit
+    """Return the solution, given the price of every line without the total, and the total's.
+
+    A line pays what its own price is more than the total's. If it is more, the line is full: its
+    least kept gain is above the total's price, so the total has dropped none of them. Prices are
+    rounded down to the common unit of all gains, which gives integer prices for integer gains.
+    """
+    (n, m), bits = instance.shape, int(table.all_bits(instance.candidates, instance.grid))
+    unit, scale = float(bits & -bits), 1.0 / (instance.grid.steps * instance.scale)
+    price = np.floor(total / unit) * unit
+    lines = np.maximum(np.floor(found / unit) * unit - price, 0.0) * scale
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
-    return PricedSupport(mask, u, w, price, {"path": "closed form"})
+    return PricedSupport(mask, u, w, float(price * scale), {"path": "closed form"})

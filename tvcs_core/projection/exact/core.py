@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Instance, extended
+from tvcs_core.projection.exact.candidates import Instance, extended, room_for
 from tvcs_core.projection.exact.prices import CoreBand, col_lines, row_lines, sweep_list
 from tvcs_core.projection.kernels import start, table
 from tvcs_core.projection.kernels.records import Counts, EntryList, Ints, Support
@@ -65,23 +65,10 @@ def list_core_entries(instance: Instance, core_band: CoreBand, taken: Support) -
     """List the entries near the prices and keep those above."""
     size, lines = instance.candidates.values.size, np.diff(instance.candidates.start)
     room = min(size, size // 16 + 4 * int(lines.max()) + 1000)
-    row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-    listed = EntryList(row, col, np.empty(room, np.int64), np.empty(room))
-    prices = core_band.prices._replace(
-        cols=np.where(instance.closed_col, np.inf, core_band.prices.cols)
-    )
-    at, found = 0, 0
+    listed, near, at, found = room_for(room), (core_band.prices, core_band.band), 0, 0
     while at < instance.shape[0]:
         at, found = table.list_band(
-            instance.candidates,
-            instance.caps,
-            instance.grid,
-            prices,
-            core_band.band,
-            at,
-            taken,
-            listed,
-            found,
+            instance.candidates, instance.grid, *near, at, taken, listed, found
         )
         if at < instance.shape[0]:
             grown = min(size, 2 * listed.row.size)

@@ -14,7 +14,7 @@ MAX_SCALING_ENTRIES = 4_000_000  # of a table for cost scaling in one call, whic
 MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
 PIVOTS_PER_ARC = 2.5  # pivots per node and core entry after which cost scaling takes over
 MORE_PIVOTS_ENTRIES = 250_000  # of a table above which these are more
-MAX_PIVOTS_PER_ARC = 6.0
+MAX_PIVOTS_PER_ARC = 6.0  # of the largest tables
 ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
 BYTES_PER_ENTRY = 40  # of the tables of cost scaling, and of its first prices
 

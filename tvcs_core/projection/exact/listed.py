@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import (
     Instance,
     PricedSupport,
-    price_closed,
+    room_for,
     scaled_gains,
 )
 from tvcs_core.projection.kernels import table
@@ -52,10 +52,9 @@ class ListSearch:
     def __init__(self, instance: Instance, least: float) -> None:
         (n, m), size, candidates = instance.shape, instance.open_size, instance.candidates
         self.turned = instance.row_capacity > instance.col_capacity
-        row, col = np.empty((2, size), np.int32)
-        listed = EntryList(row, col, np.empty(size, np.int64), np.empty(size))
+        listed = room_for(size)
         grid, start = instance.grid._replace(nudged=False), np.empty(n + 1, np.int64)
-        table.list_open(candidates, instance.caps, grid, least, listed, start)
+        table.list_open(candidates, grid, least, listed, start)
         size = int(start[n])
         row, col, self.position, gains = listed = EntryList._make(x[:size] for x in listed)
         if self.turned:
@@ -219,7 +218,6 @@ def solve_list(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport:
     flow = search.flow
     row = flow.ends[:, 0]
     mask[search.position] = flow.spot[:, 0] < flow.start[row] + flow.load[row]
-    price_closed(instance.candidates, instance.caps, prices)
     looks = int(search.search.looks[0])
     stats: dict[str, Any] = {"path": "paths", "steps": search.steps, "looks": looks}
     return PricedSupport(mask, *prices, stats)

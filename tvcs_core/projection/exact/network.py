@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Instance, Ints, extended
+from tvcs_core.projection.exact.candidates import Instance, Ints, extended, room_for
 from tvcs_core.projection.exact.core import Core
 from tvcs_core.projection.kernels import simplex, start, table
 from tvcs_core.projection.kernels.records import Arcs, EntryList, Grid, Prices, Tree
@@ -101,13 +101,8 @@ class CoreNetwork:
         found = wrong.row.size
         if found == 0:
             return 0
-        row, col, position, gains = self.listed
-        self.listed = EntryList(
-            np.concatenate([row, wrong.row]),
-            np.concatenate([col, wrong.col]),
-            np.concatenate([position, wrong.position]),
-            gains,
-        )
+        both: Any = zip(self.listed, wrong, strict=True)
+        self.listed = EntryList._make(map(np.concatenate, both))
         if self.fixed + self.size > self.arcs.tail.size:
             grown = self.fixed + self.size + max(found, self.size // 4)
             self.arcs = Arcs._make(extended(x, grown) for x in self.arcs)
@@ -122,17 +117,16 @@ class CoreNetwork:
     def violators(self, grid: Grid) -> EntryList:
         """Return the worst violating entries of the table."""
         instance, at, found = self.instance, 0, 0
-        room = max(1000, self.size // 4)
-        row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-        position, gains = np.empty(room, np.int64), np.empty(0)
+        listed = room_for(max(1000, self.size // 4))
         while at < instance.shape[0]:
             at, found = table.violators(
-                instance.candidates, instance.caps, grid, self.tree.pi, self.mask,
-                MAX_VIOLATORS_PER_ROW, at, EntryList(row, col, position, gains), found,
+                instance.candidates, grid, self.tree.pi, self.mask, MAX_VIOLATORS_PER_ROW, at,
+                listed, found,
             )  # fmt: skip
             if at < instance.shape[0]:
-                row, col, position = (extended(x, 2 * row.size) for x in (row, col, position))
-        return EntryList(row[:found], col[:found], position[:found], gains)
+                grown = 2 * listed.row.size
+                listed = EntryList._make(extended(x, grown) for x in listed)
+        return EntryList._make(x[:found] for x in listed)._replace(gains=np.empty(0))
 
     def round_to_unit(self, pi: Ints) -> Ints:
         """Round potentials down to the common unit of all gains, if that is not 1.
@@ -143,5 +137,5 @@ class CoreNetwork:
         bits = int(np.bitwise_or.reduce(costs))
         if bits == 0 or bits & 1:
             return pi
-        bits = table.all_bits(self.instance.candidates, self.instance.caps, self.instance.grid)
+        bits = table.all_bits(self.instance.candidates, self.instance.grid)
         return pi & -(bits & -bits)

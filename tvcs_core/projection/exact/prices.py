@@ -5,11 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import (
-    PROHIBITIVE_PRICE,
-    Instance,
-    PricedSupport,
-)
+from tvcs_core.projection.exact.candidates import Instance, PricedSupport, room_for
 from tvcs_core.projection.exact.sample import (
     MAX_LISTED_ENTRIES,
     MIN_SAMPLED_LINES,
@@ -73,10 +69,9 @@ def zero_prices(n: int, m: int) -> Prices:
 
 def listed_prices(instance: Instance) -> CoreBand:
     """Return prices from sweeps over a list of all open nonzero entries."""
-    (n, m), size, none = instance.shape, instance.open_size, np.empty(0, np.int64)
-    listed = EntryList(np.empty(size, np.int32), np.empty(size, np.int32), none, np.empty(size))
+    (n, m), listed = instance.shape, room_for(instance.open_size)
     rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
-    table.list_open(instance.candidates, instance.caps, instance.grid, 0.0, listed, rows.start)
+    table.list_open(instance.candidates, instance.grid, 0.0, listed, rows.start)
     room = instance.caps._replace(total=instance.capacity)
     return sweep_list(listed, rows, col_lines(listed, m), zero_prices(n, m), room)
 
@@ -113,8 +108,7 @@ def full_sweeps(instance: Instance, guess: Prices, rows_first: bool, count: int)
     caps = instance.caps._replace(total=instance.capacity)
     arguments = (instance.candidates, caps, instance.grid)
     rows, cols = Thresholds(*np.zeros((3, n))), Thresholds(*np.zeros((3, m)))
-    # Groups with cap 0 are excluded for the other side.
-    row_price, col_price = guess.rows, np.where(instance.closed_col, PROHIBITIVE_PRICE, guess.cols)
+    row_price, col_price = guess.rows, guess.cols
     zero_row, zero_col = np.zeros(n), np.zeros(m)
     for turn in range(count):
         of_rows = rows_first == (turn % 2 == 0)
@@ -140,10 +134,9 @@ def full_sweeps(instance: Instance, guess: Prices, rows_first: bool, count: int)
         else:
             col_price = np.maximum(cols.at - total, 0.0)
             col_band = band_around(col_price, total, low, high, cols.low, cols.high)
-            col_price[instance.closed_col] = PROHIBITIVE_PRICE
     above_total = high - total if total > 0.0 else 0.0
     band = Band(*row_band, *col_band, total - low, above_total)
-    return CoreBand(Prices(row_price, np.where(instance.closed_col, 0.0, col_price), total), band)
+    return CoreBand(Prices(row_price, col_price, total), band)
 
 
 def width(size: int) -> int:
@@ -163,8 +156,7 @@ def sweep_list(
     Only the last round computes the band.
     """
     size, n, m = listed.row.size, room.rows.size, room.cols.size
-    row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
-    prices.in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
+    row_by_col, gains_by_col = listed.row[cols.order], listed.gains[cols.order]
     pools = np.empty(size + 1), np.empty(size + 1)
     u, w, price = guess.rows.copy(), guess.cols.copy(), guess.total
     by_rows = Side(rows.start, listed.col, listed.gains, w, room.rows, 0, u, *np.empty((2, n)))

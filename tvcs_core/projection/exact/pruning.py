@@ -51,7 +51,7 @@ def prune(instance: Instance) -> NDArray[np.bool_] | None:
 
 def most_needed(capacity: int, caps: Ints, sizes: Ints, across: Ints, sizes_across: Ints) -> Ints:
     """Return how many of its best entries each line may need, at most all that it has."""
-    may_be_full = np.sort(across[(across > 0) & (sizes_across > across)])
+    may_be_full = np.sort(across[sizes_across > across])
     kept = np.minimum(caps, capacity)
     full = np.searchsorted(np.cumsum(may_be_full), capacity - kept, side="right")
-    return np.where(caps > 0, np.minimum(sizes, kept + full + 1), 0)
+    return np.minimum(sizes, kept + full + 1)

@@ -69,21 +69,20 @@ def similarity_order(instance: Instance, cols: bool) -> Ints:
     number of its own, such as a worker's skill, one of the two is the order of that number.
     """
     n, m = instance.shape
-    with np.errstate(all="ignore"):  # values in groups with cap 0 may overflow
-        matrix = instance.candidates.values.reshape(n, m)
-        lines, length = (m, n) if cols else (n, m)
-        apart = -(-length // max(8, COMPARED_ENTRIES // lines))
-        gains = scaled_gains(instance, matrix[::apart] if cols else matrix[:, ::apart].T)
-        level = gains.mean(axis=0)
-        rest = gains - level
-        rest -= rest.mean(axis=1, keepdims=True)
-        score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
-        for _ in range(3):
-            score = rest.T @ (rest @ score)
-            score = score / (np.abs(score).max() or 1.0)
-        orders = [np.argsort(by, kind="stable") for by in (level, score)]
-        steps = [np.diff(gains[:, order]) for order in orders]
-        return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
+    matrix = instance.candidates.values.reshape(n, m)
+    lines, length = (m, n) if cols else (n, m)
+    apart = -(-length // max(8, COMPARED_ENTRIES // lines))
+    gains = scaled_gains(instance, matrix[::apart] if cols else matrix[:, ::apart].T)
+    level = gains.mean(axis=0)
+    rest = gains - level
+    rest -= rest.mean(axis=1, keepdims=True)
+    score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
+    for _ in range(3):
+        score = rest.T @ (rest @ score)
+        score = score / (np.abs(score).max() or 1.0)
+    orders = [np.argsort(by, kind="stable") for by in (level, score)]
+    steps = [np.diff(gains[:, order]) for order in orders]
+    return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
 
 
 def choose_line_count(caps: Ints, lines: int, least: int) -> int:

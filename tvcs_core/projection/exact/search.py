@@ -10,6 +10,7 @@ from tvcs_core.projection.exact.candidates import (
     Instance,
     PricedSupport,
     check_memory,
+    opened,
     price_closed,
     table_of,
     writeable,
@@ -35,12 +36,24 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int
 
 
 def solve_dense(
-    values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool
+    values: Floats,
+    row_caps: Ints,
+    col_caps: Ints,
+    total: int,
+    *,
+    squared: bool,
+    as_list: bool = False,
 ) -> PricedSupport:
-    """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
+    """Return the best support of an (n, m) matrix of values (of gains, if not `squared`).
+
+    A table that is nearly empty is solved faster `as_list`.
+    """
     candidates = table_of(writeable(values), squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
-    found = solve(candidates, caps)
+    if as_list:
+        found = solve_needed(candidates, caps, candidates.values != 0.0)
+    else:
+        found = solve(candidates, caps)
     return found._replace(mask=found.mask.reshape(values.shape))
 
 
@@ -78,7 +91,21 @@ def solve_edges(
 
 
 def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
-    """Return the best support of the candidates."""
+    """Return the best support of the candidates.
+
+    The search sees zeros in groups with cap 0, whose prices are set at the end.
+    """
+    if caps.total == 0:
+        largest = float(np.abs(candidates.values).max(initial=0.0))
+        price = largest * largest if candidates.squared else largest
+        return keep_nothing(candidates, caps, price)
+    found = solve_opened(opened(candidates, caps), caps)
+    price_closed(candidates, caps, Prices(*found[1:4]))
+    return found
+
+
+def solve_opened(candidates: Candidates, caps: Counts) -> PricedSupport:
+    """Return the best support of candidates that are 0 in groups with cap 0."""
     size, n, m = candidates.values.size, caps.rows.size, caps.cols.size
     is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
     if candidates.dense and is_small_table(n, m) and not is_ones:
@@ -86,9 +113,9 @@ def solve(candidates: Candidates, caps: Counts) -> PricedSupport:
         if found is not None:
             return found
     per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
-    largest = table.survey(candidates, caps, per_row, per_col)
-    if largest == 0.0 or caps.total == 0:
-        return keep_nothing(candidates, caps)
+    largest = table.survey(candidates, per_row, per_col)
+    if largest == 0.0:
+        return keep_nothing(candidates, caps, 0.0)
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps)
@@ -124,10 +151,9 @@ def solve_needed(candidates: Candidates, caps: Counts, needed: NDArray[np.bool_]
         start = np.searchsorted(position, candidates.start)
         columns, keys = candidates.columns[position], candidates.keys[position]
         fewer = Candidates(values[position], start, columns, keys, False, squared)
-        found = solve(fewer, caps)
+        found = solve_opened(fewer, caps)
     mask = np.zeros(values.size, bool)
     mask[position] = found.mask
-    price_closed(candidates, caps, Prices(*found[1:4]))
     return found._replace(mask=mask, stats=found.stats | {"needed": position.size})
 
 
@@ -144,9 +170,7 @@ def search(instance: Instance, mask: NDArray[np.bool_]) -> PricedSupport:
             return found
         network.prove()
     u, w, price = network.duals()
-    prices = Prices(u / scale, w / scale, price / scale)
-    price_closed(candidates, caps, prices)
-    return PricedSupport(mask, *prices, network.stats)
+    return PricedSupport(mask, u / scale, w / scale, price / scale, network.stats)
 
 
 def feasible_network(

@@ -2,15 +2,10 @@
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import (
-    PricedSupport,
-    are_closed,
-    grid_steps,
-    price_closed,
-)
+from tvcs_core.projection.exact.candidates import PricedSupport, grid_steps
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.few.solve import has_few_lines
-from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
+from tvcs_core.projection.kernels.records import Candidates, Counts
 
 # Entries up to which one kernel call is no slower than all steps: of any table, of tables without
 # few lines, of those that no closed form solves, and with unit caps: larger ones are faster as
@@ -35,32 +30,21 @@ def solve_small(candidates: Candidates, caps: Counts) -> PricedSupport | None:
     if status < -1:
         return None
     if status < 0:
-        return keep_nothing(candidates, caps)
+        return keep_nothing(candidates, caps, 0.0)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))
     u *= unit
     w *= unit
     price *= unit
-    price_closed(candidates, caps, Prices(u, w, price))
     return PricedSupport(mask, u, w, price, {"path": "small", "sent": status})
 
 
 def keep_everything(candidates: Candidates, caps: Counts) -> PricedSupport:
-    """Return all open nonzero entries, which fit into the caps."""
-    mask = candidates.values != 0.0
+    """Return all nonzero entries, which fit into the caps."""
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    if not (caps.rows.all() and caps.cols.all()):
-        mask &= ~are_closed(candidates, caps)
-    price_closed(candidates, caps, Prices(u, w, 0.0))
-    return PricedSupport(mask, u, w, 0.0, {"path": "everything"})
+    return PricedSupport(candidates.values != 0.0, u, w, 0.0, {"path": "everything"})
 
 
-def keep_nothing(candidates: Candidates, caps: Counts) -> PricedSupport:
-    """Return the empty support: no entry may be kept, or none has a gain."""
-    values, price = candidates.values, 0.0
+def keep_nothing(candidates: Candidates, caps: Counts, price: float) -> PricedSupport:
+    """Return the empty support, with a price of the total."""
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    if caps.total > 0:
-        price_closed(candidates, caps, Prices(u, w, price))
-    elif values.size:
-        price = float(np.max(np.abs(values)))
-        price = price * price if candidates.squared else price
-    return PricedSupport(np.zeros(values.size, bool), u, w, price, {"path": "nothing"})
+    return PricedSupport(np.zeros(candidates.values.size, bool), u, w, price, {"path": "nothing"})

@@ -7,6 +7,7 @@ import numpy as np
 from tvcs_core.jit import kernel
 
 HASH_MASK = 0x7FFFFFFF  # 31 bits: all products of the hash stay below 2^63
+MAX_HASH = 2**42  # no tie hash exceeds it
 HASH_WEIGHT = 2.0**-68  # times 31 bits of hash: at most 2^-37 of the largest gain
 # Sizes of values whose squares stay away from overflow and underflow.
 MIN_SAFE_SIZE, MAX_SAFE_SIZE = 2.0**-201, 2.0**200

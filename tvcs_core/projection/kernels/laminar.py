@@ -23,7 +23,11 @@ def hash_of(e, candidates, row_of):
 
 @kernel
 def keep_best(positions, gains, size, rank, buffer, candidates, row_of, mask):
-    """Keep exactly the best `rank` >= 1 of positions[:size]; return the largest excluded gain."""
+    """Keep exactly the best `rank` >= 1 of positions[:size]; return their price.
+
+    It is the middle between the least kept and the largest excluded gain, 0 if none is excluded.
+    At an end of that interval the exact gain may be on the wrong side of the rounded price.
+    """
     if size <= rank:
         for q in range(size):
             mask[positions[q]] = True
@@ -53,12 +57,12 @@ def keep_best(positions, gains, size, rank, buffer, candidates, row_of, mask):
         if last == 0.0 or hash_of(e, candidates, row_of) >= last:
             mask[e] = True
             spare -= 1
-    return other
+    return 0.5 * (least + other)
 
 
 @kernel
-def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, mask, other):
-    """Keep the best caps[g] entries of every line g; `other` receives the best excluded gains.
+def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, mask, price):
+    """Keep the best caps[g] entries of every line g; `price` receives the prices of the lines.
 
     Line g holds the positions order[start[g]:start[g+1]]; without `order`, start[g] + q * apart
     for q below start[-1]. `row_of` is (size,), the row of each position of a list.
@@ -77,12 +81,12 @@ def keep_best_of_lines(candidates, row_of, grid, start, order, apart, caps, mask
             if values[e] != 0.0:
                 positions[n], gains[n] = e, on_grid(gain(values[e], factor, squared), steps)
                 n += 1
-        other[g] = keep_best(positions, gains, n, caps[g], buffer, candidates, row_of, mask)
+        price[g] = keep_best(positions, gains, n, caps[g], buffer, candidates, row_of, mask)
 
 
 @kernel
 def keep_best_of_kept(candidates, row_of, grid, total, n_kept, mask):
-    """Keep the best `total` of the n_kept kept entries; return the best excluded gain."""
+    """Keep the best `total` of the n_kept kept entries; return the price of the total."""
     values, factor, squared, steps = candidates.values, grid.factor, candidates.squared, grid.steps
     positions, gains, buffer = np.empty(n_kept, np.int64), np.empty(n_kept), np.empty(n_kept)
     n = np.int64(0)

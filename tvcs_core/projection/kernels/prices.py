@@ -193,13 +193,6 @@ def alternate_sweeps(first, second, rounds, total, total_width, price, pool, poo
 
 
 @kernel
-def in_order(order, across, gains, across_out, gains_out):
-    """Fill the last two arrays with the entries of a list in another order."""
-    for i in range(order.size):
-        across_out[i], gains_out[i] = across[order[i]], gains[order[i]]
-
-
-@kernel
 def by_column(col, n_cols, start, order):
     """Fill `order` with the entries column by column, column c in start[c]:start[c+1]."""
     for c in range(n_cols + 1):

@@ -20,22 +20,20 @@ from tvcs_core.projection.kernels.gains import (
     small_share,
     without_vanishing,
 )
-from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order
+from tvcs_core.projection.kernels.prices import alternate_sweeps
 from tvcs_core.projection.kernels.records import (
     Candidates,
     Counts,
-    EntryList,
     Grid,
     Prices,
     Side,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.simplex import terminals
-from tvcs_core.projection.kernels.table import list_open, nudged_gains, survey
+from tvcs_core.projection.kernels.table import nudged_gains, survey
 
 MAX_FEW_NEEDED = 2_500  # entries of a list that is faster than a table of few lines (pruning)
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
-MAX_SPARSITY = 2  # entries of a table per open one, above which sweeps over a list are faster
 TRANSPOSED_ROWS = 16  # rows transposed together: two cache lines of each column
 
 
@@ -50,29 +48,8 @@ def first_guess(by_rows, by_cols, caps, total_size):
 
 
 @kernel
-def list_sides(candidates, caps, grid, size, u, w):
-    """Return the rows and columns of a list of the `size` open entries, as `table_sides` does."""
-    n, m, none = u.size, w.size, np.int64(0)
-    row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
-    listed = EntryList(row, col, np.empty(0, np.int64), gains)
-    list_open(candidates, caps, grid, 0.0, listed, row_start)
-    order, row_by_col = np.empty(size, np.int32), np.empty(size, np.int32)
-    gains_by_col = np.empty(size)
-    by_column(col, m, col_start, order)
-    in_order(order, row, gains, row_by_col, gains_by_col)
-    return (
-        Side(row_start, col, gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
-        Side(col_start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
-    )
-
-
-@kernel
 def table_sides(candidates, caps, grid, u, w):
-    """Return the rows and columns of a table for sweeps that fill in u and w.
-
-    Gains in groups with cap 0 are 0.
-    """
+    """Return the rows and columns of a table for sweeps that fill in u and w."""
     n, m, none, all_lines = u.size, w.size, np.int64(0), np.empty(0, np.int32)
     gains, by_col, start = np.empty(n * m), np.empty(n * m), np.empty(m + 1, np.int64)
     for c in range(m + 1):
@@ -80,10 +57,7 @@ def table_sides(candidates, caps, grid, u, w):
     for top in range(0, n, TRANSPOSED_ROWS):
         end = min(top + TRANSPOSED_ROWS, n)
         for r in range(top, end):
-            row = gains[r * m : (r + 1) * m]
-            nudged_gains(candidates, grid, r, row)
-            for c in range(m):
-                row[c] = row[c] if caps.rows[r] > 0 and caps.cols[c] > 0 else 0.0
+            nudged_gains(candidates, grid, r, gains[r * m : (r + 1) * m])
         for c in range(m):
             for r in range(top, end):
                 by_col[c * n + r] = gains[r * m + c]
@@ -95,14 +69,14 @@ def table_sides(candidates, caps, grid, u, w):
 
 @kernel
 def scale_of(candidates, caps):
-    """Return the power of two that scales the largest open value to .5 .. 1 (0 if all are 0).
+    """Return the power of two that scales the largest value to .5 .. 1 (0 if all are 0).
 
-    Also returns the number of open entries, and an upper bound on the size of a support.
+    Also returns the number of nonzero entries, and an upper bound on the size of a support.
     """
     n, m = caps.rows.size, caps.cols.size
     per_row, per_col = np.empty(n, np.int64), np.empty(m, np.int64)
     per_row[:], per_col[:] = 0, 0
-    largest = survey(candidates, caps, per_row, per_col)
+    largest = survey(candidates, per_row, per_col)
     rows = cols = size = 0
     for r in range(n):
         rows += min(per_row[r], caps.rows[r])
@@ -126,7 +100,7 @@ def solve_small(candidates, caps, steps, mask, u, w):
     n, m = caps.rows.size, caps.cols.size
     yes = np.bool_(True)  # a literal would be another type, and compile the callee again
     factor, size, fits = scale_of(candidates, caps)
-    if factor == 0.0 or caps.total == 0:
+    if factor == 0.0:
         return 0.0, factor, -1
     pi, support = np.empty((n + m + 2, 2), np.int64), mask.reshape((n, m))
     if has_few_lines(n, m):
@@ -137,10 +111,7 @@ def solve_small(candidates, caps, steps, mask, u, w):
     has_ties = has_equal(candidates.values, m) == yes
     nudged, grid = Grid(factor, steps, has_ties), Grid(factor, steps, not yes)
     most = Counts(caps.rows, caps.cols, min(caps.total, fits))
-    if MAX_SPARSITY * size >= candidates.values.size:
-        by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
-    else:
-        by_rows, by_cols = list_sides(candidates, caps, nudged, size, u, w)
+    by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
     prices = Prices(u, w, first_guess(by_rows, by_cols, most, size))
     bits = send_directly(candidates, caps, grid, prices, most.total, has_ties, support, pi)
     return read_prices(pi, bits, u, w), factor, 0 if bits != 0 else -2

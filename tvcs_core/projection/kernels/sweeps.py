@@ -22,9 +22,6 @@ def sweep_rows(candidates, caps, grid, col_price, width, first_row, last_row, th
     slack, buffer = np.empty(n_cols), np.empty(n_cols)
     last = 0.0
     for r in range(first_row, last_row):
-        if caps.rows[r] == 0:
-            threshold[r], low[r], high[r] = 0.0, 0.0, 0.0
-            continue
         nudged_gains(candidates, grid, r, slack)
         for j in range(n_cols):
             slack[j] -= col_price[j]
@@ -36,14 +33,12 @@ def sweep_rows(candidates, caps, grid, col_price, width, first_row, last_row, th
 
 
 @kernel
-def fill_panel(candidates, caps, grid, row_price, left, size, panel):
-    """Transpose columns left:left+size into panel rows, less row prices; return their length."""
+def fill_panel(candidates, grid, row_price, left, size, panel):
+    """Transpose columns left:left+size into the rows of the panel, less row prices."""
     values, squared, none = candidates.values, candidates.squared, np.int64(0)
     factor, nudged, n_cols = grid.factor, grid.nudged, candidates.columns.size
-    slack, n = np.empty(size), np.int64(0)
-    for r in range(caps.rows.size):
-        if caps.rows[r] == 0:
-            continue
+    slack = np.empty(size)
+    for r in range(row_price.size):
         first, price = r * n_cols + left, row_price[r]
         for i in range(size):
             x = values[first + i] * factor
@@ -54,9 +49,7 @@ def fill_panel(candidates, caps, grid, row_price, left, size, panel):
                 nudge = coarse_tie(of_row, left + i, none) * HASH_WEIGHT
                 slack[i] += nudge * (slack[i] > 0.0)
         for i in range(size):
-            panel[i, n] = slack[i] - price
-        n += 1
-    return n
+            panel[i, r] = slack[i] - price
 
 
 @kernel
@@ -68,15 +61,12 @@ def sweep_columns(candidates, caps, grid, row_price, width, first_col, last_col,
     last = 0.0
     for left in range(first_col, last_col, PANEL_COLUMNS):
         size = min(PANEL_COLUMNS, last_col - left)
-        n = fill_panel(candidates, caps, grid, row_price, left, size, panel)
+        fill_panel(candidates, grid, row_price, left, size, panel)
         for i in range(size):
             c = left + i
-            if caps.cols[c] == 0:
-                threshold[c], low[c], high[c] = 0.0, 0.0, 0.0
-                continue
             guess = threshold[c] if threshold[c] > 0.0 else last
             threshold[c], low[c], high[c] = threshold_of(
-                panel[i], n, caps.cols[c], width, guess, buffer
+                panel[i], n_rows, caps.cols[c], width, guess, buffer
             )
             last = threshold[c] if threshold[c] > 0.0 else last
 
@@ -95,15 +85,13 @@ def price_total(candidates, caps, grid, prices, row_threshold, col_threshold, st
     pool = np.empty(n_rows * (n_cols // step + 1))
     n = np.int64(0)
     for r in range(n_rows):
-        if caps.rows[r] == 0:
-            continue
         of_row = tie_of_row(r)
         for c in range(int(r * GOLDEN_RATIO % 1.0 * step), n_cols, step):
             s = gain(values[r * n_cols + c], factor, squared)
             if nudged and s > 0.0:
                 s += coarse_tie(of_row, c, none) * HASH_WEIGHT
             s -= row_price[r] + col_price[c]
-            if s > row_threshold[r] and s > col_threshold[c] and caps.cols[c] > 0:
+            if s > row_threshold[r] and s > col_threshold[c]:
                 pool[n] = s
                 n += 1
     return bracket(pool, n, (caps.total + step // 2) // step, width)

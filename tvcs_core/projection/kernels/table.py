@@ -1,8 +1,8 @@
 """Passes over the whole table of candidates.
 
-Columns with cap 0 have an infinite price in these passes. Passes that compare all entries process
-a row in branch-free loops, which the compiler vectorises. They look at single entries only if one
-of eight flags is set.
+The entries of groups with cap 0 are 0, like all that may not be kept. Passes that compare all
+entries process a row in branch-free loops, which the compiler vectorises. They look at single
+entries only if one of eight flags is set.
 """
 
 import numpy as np
@@ -20,34 +20,24 @@ from tvcs_core.projection.kernels.pairs import put_pair_in_place
 
 
 @kernel
-def survey(candidates, caps, per_row, per_col):
-    """Count the nonzero entries of each row and column with positive caps.
-
-    Returns the size of the largest of them.
-    """
+def survey(candidates, per_row, per_col):
+    """Count the nonzero entries of each row and column; return the size of the largest."""
     values, start, columns = candidates.values, candidates.start, candidates.columns
-    dense, row_caps, col_caps = candidates.dense, caps.rows, caps.cols
     largest = 0.0
-    ones = np.empty(col_caps.size)
-    for c in range(col_caps.size):
-        ones[c] = 1.0 if col_caps[c] > 0 else 0.0
     for r in range(start.size - 1):
-        if row_caps[r] == 0:
-            continue
         n, first = 0, start[r]
-        if dense:
+        if candidates.dense:
             for c in range(columns.size):
-                x = abs(values[first + c]) * ones[c]
+                x = abs(values[first + c])
                 largest = max(largest, x)
                 n += x != 0.0
                 per_col[c] += x != 0.0
         else:
             for e in range(first, start[r + 1]):
-                c = np.int64(columns[e])
-                if values[e] != 0.0 and col_caps[c] > 0:
-                    largest = max(largest, abs(values[e]))
-                    n += 1
-                    per_col[c] += 1
+                x = abs(values[e])
+                largest = max(largest, x)
+                n += x != 0.0
+                per_col[columns[e]] += x != 0.0
         per_row[r] = n
     return largest
 
@@ -68,8 +58,8 @@ def nudged_gains(candidates, grid, row, out):
 
 
 @kernel
-def list_open(candidates, caps, grid, least, listed, row_start):
-    """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,).
+def list_open(candidates, grid, least, listed, row_start):
+    """List the nonzero entries, row by row; row_start is (n + 1,).
 
     Entries with gains below `least` are left out.
     """
@@ -79,13 +69,11 @@ def list_open(candidates, caps, grid, least, listed, row_start):
     a = 0
     for r in range(start.size - 1):
         row_start[r] = a
-        if caps.rows[r] == 0:
-            continue
         of_row = tie_of_row(r)
         shift = start[r] if candidates.dense else 0
         for e in range(start[r], start[r + 1]):
             c = np.int64(columns[e - shift])
-            if values[e] == 0.0 or caps.cols[c] == 0:
+            if values[e] == 0.0:
                 continue
             row[a], col[a] = r, c
             gains[a] = gain(values[e], grid.factor, candidates.squared)
@@ -120,7 +108,7 @@ def sort_row(own, free, prices, band, row, near, mask):
 
 
 @kernel
-def list_band(candidates, caps, grid, prices, band, first_row, support, listed, n):
+def list_band(candidates, grid, prices, band, first_row, support, listed, n):
     """Keep the entries whose slack is above the band, and list those within it after the first n.
 
     Returns (next row, number listed); it stops before a row that might not fit. Unlisted entries
@@ -136,8 +124,6 @@ def list_band(candidates, caps, grid, prices, band, first_row, support, listed, 
         first = start[r]
         if n + size > position.size:
             return r, n
-        if caps.rows[r] == 0:
-            continue
         nudged_gains(candidates, grid, r, own)
         mask, taken = support.mask[first : first + size], 0
         sort_row(own, free, prices, band, r, near, mask)
@@ -184,43 +170,39 @@ def violation(gain_, place_tie, kept, pi, r, c):
 
 
 @kernel
-def float_prices(caps, grid, pi, first_row, col_price):
+def float_prices(grid, pi, first_row, n_rows, col_price):
     """Fill in the column prices from the potentials; return the threshold of a clear sign.
 
     A slack is a gain (at most 1) less two prices, each with a relative error of 2^-53. Its sign is
     clear beyond 2^-50 of the largest of them.
     """
-    n, top = caps.rows.size, 1.0
-    for c in range(caps.cols.size):
-        closed = caps.cols[c] == 0
-        col_price[c] = np.inf if closed else -pi[n + c, 0] / grid.steps
-        if not closed:
-            top = max(top, abs(col_price[c]))
-    for r in range(first_row, n):
-        if caps.rows[r] > 0:
-            top = max(top, abs(pi[r, 0] / grid.steps))
+    top = 1.0
+    for c in range(col_price.size):
+        col_price[c] = -pi[n_rows + c, 0] / grid.steps
+        top = max(top, abs(col_price[c]))
+    for r in range(first_row, n_rows):
+        top = max(top, abs(pi[r, 0] / grid.steps))
     return top * 2.0**-50
 
 
 @kernel
-def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
+def violators(candidates, grid, pi, mask, most, first_row, listed, n):
     """List the entries whose reduced cost contradicts the support, at most `most` per row.
 
     This is condition 1 of docs/method.md for every entry: if none is listed, the support is
     optimal. The worst entries of each row are listed, without gains. Signs are taken from floating
     point if they are clear, and otherwise from the grid. Returns (next row, number listed).
     """
-    values, n_rows, size, none = candidates.values, caps.rows.size, caps.cols.size, np.int64(0)
+    values, n_rows, size = candidates.values, candidates.start.size - 1, candidates.columns.size
+    none = np.int64(0)
     own, worst = np.empty(size), np.empty((size, 2), np.int64)  # violations and minus the columns
     price, near = np.empty(size), np.zeros((size + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
-    unsure = float_prices(caps, grid, pi, first_row, price)
+    unsure = float_prices(grid, pi, first_row, n_rows, price)
     for r in range(first_row, n_rows):
         first = candidates.start[r]
         if n + most > listed.position.size:
             return r, n
-        if caps.rows[r] == 0:
-            continue
         nudged_gains(candidates, grid, r, own)
         p = pi[r, 0] / grid.steps
         for j in range(size):
@@ -231,7 +213,7 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
             if words[q] == 0:
                 continue
             for c in range(8 * q, min(8 * q + 8, size)):
-                if not near[c] or caps.cols[c] == 0 or values[first + c] == 0.0:
+                if not near[c] or values[first + c] == 0.0:
                     continue
                 hashed = none if grid.nudged else tie(r, c, none)
                 wrong = violation(own[c] * grid.steps, hashed, mask[first + c], pi, r, n_rows + c)
@@ -248,14 +230,11 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
 
 
 @kernel
-def all_bits(candidates, caps, grid):
-    """Return the union of the bits of all gains of a table; its lowest bit is their common unit."""
-    values, start, bits = candidates.values, candidates.start, 0
-    for r in range(start.size - 1):
-        for c in range(caps.cols.size if caps.rows[r] > 0 else 0):
-            if caps.cols[c] > 0:
-                x = values[start[r] + c]
-                bits |= on_grid(gain(x, grid.factor, candidates.squared), grid.steps)
+def all_bits(candidates, grid):
+    """Return the union of the bits of all gains; its lowest bit is their common unit."""
+    bits = 0
+    for x in candidates.values:
+        bits |= on_grid(gain(x, grid.factor, candidates.squared), grid.steps)
     return bits
 
 

@@ -10,9 +10,7 @@ worth 0, the same as none.
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import tie
-
-MAX_HASH = 2**42  # no hash exceeds it
+from tvcs_core.projection.kernels.gains import MAX_HASH, tie
 
 
 @kernel

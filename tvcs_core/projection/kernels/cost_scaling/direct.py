@@ -11,11 +11,8 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.flow import (
     BELOW_ALL_OFFERS,
-    EXCESS,
     FAILED,
     NO_ARC,
-    PRICE,
-    ROOM,
     Flow,
     lay_out,
 )
@@ -33,8 +30,9 @@ from tvcs_core.projection.kernels.cost_scaling.scaling import (
     PATH_TURNS,
     scale,
 )
-from tvcs_core.projection.kernels.cost_scaling.ties import MAX_HASH, keep_tight, read_kept
+from tvcs_core.projection.kernels.cost_scaling.ties import keep_tight, read_kept
 from tvcs_core.projection.kernels.cost_scaling.unique import is_only_best
+from tvcs_core.projection.kernels.gains import MAX_HASH
 from tvcs_core.projection.kernels.simplex import terminals
 
 # Thresholds measured by `python -m benchmarks.speed.families` (docs/method.md, small tables).
@@ -55,28 +53,28 @@ def flow_at(caps, prices, steps):
     while size < lines + 2:
         size *= 2
     table, waiting = np.empty(n * across + m * columns, np.int64), np.empty(lines + 2, np.bool_)
-    start, price = np.empty(lines, np.int64), np.empty(lines, np.int64)
-    excess, room = np.empty(lines, np.int64), np.empty(lines, np.int64)
-    cap, ends, queue = np.empty(lines, np.int64), np.empty(6, np.int64), np.empty(size, np.int64)
-    start[:], price[:], excess[:], room[:], cap[:], ends[:] = -1, 0, 0, 0, 0, 0
+    start, price = np.empty(lines, np.int64), np.empty(lines + 2, np.int64)
+    excess, room = np.empty(lines + 2, np.int64), np.empty(lines, np.int64)
+    cap, between, queue = np.empty(lines, np.int64), np.empty(2, np.int64), np.empty(size, np.int64)
+    start[:], price[:], excess[:], room[:], cap[:], between[:] = -1, 0, 0, 0, 0, 0
     table[:] = NO_ARC
-    ends[PRICE] = np.int64(np.rint(prices.total * steps))
+    price[lines] = np.int64(np.rint(prices.total * steps))
     for r in range(n):
         start[r], cap[r] = r * across, caps.rows[r]
-        price[r] = ends[PRICE] + np.int64(np.rint(min(prices.rows[r], 1.0) * steps))
+        price[r] = price[lines] + np.int64(np.rint(min(prices.rows[r], 1.0) * steps))
     for c in range(m):
         i = columns + c
         start[i], cap[i] = n * across + c * columns, caps.cols[c]
         price[i] = -np.int64(np.rint(min(prices.cols[c], 1.0) * steps))
-    return Flow(table, start, price, excess, room, cap, ends, queue, waiting, columns)
+    return Flow(table, start, price, excess, room, cap, between, queue, waiting, columns)
 
 
 @kernel
 def lay_ends(flow, total):
     """Let source and sink give and take the lines' needs, as far as caps and total allow."""
-    excess, room, cap, ends = flow.excess, flow.room, flow.cap, flow.ends
+    excess, room, cap, lines = flow.excess, flow.room, flow.cap, flow.cap.size
     given = taken = np.int64(0)
-    for i in range(cap.size):
+    for i in range(lines):
         if i < flow.columns:
             room[i] = min(-excess[i], cap[i])
             excess[i] += room[i]
@@ -87,15 +85,15 @@ def lay_ends(flow, total):
             excess[i] -= moved
             taken += moved
     units = min(taken, total)
-    ends[EXCESS], ends[EXCESS + 1] = units - given, taken - units
-    ends[ROOM], ends[ROOM + 1] = units, total - units
+    excess[lines], excess[lines + 1] = units - given, taken - units
+    flow.between[0], flow.between[1] = units, total - units
 
 
 @kernel
 def left_over(flow):
     """Return the number of excess units in lines."""
     units = np.int64(0)
-    for i in range(flow.excess.size):
+    for i in range(flow.cap.size):
         units += max(0, flow.excess[i])
     return units
 
@@ -103,7 +101,7 @@ def left_over(flow):
 @kernel
 def bid(flow, clock):
     """Let lines with an excess accept their best offers for some turns, at eps 0."""
-    width = max(flow.columns, flow.price.size - flow.columns)
+    width = max(flow.columns, flow.cap.size - flow.columns)
     n_chunks = width // np.int64(CHUNK_OFFERS) + 1
     offers, tops = np.empty(width, np.int64), np.empty(n_chunks, np.int64)
     serve_lines(flow, np.int64(0), offers, tops, clock, BIDS_PER_UNIT * left_over(flow))
@@ -159,8 +157,8 @@ def centre(flow):
     on their wrong side. The price of a full group that excludes nothing becomes 0.
     """
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
-    room, cap, lines = flow.room, flow.cap, flow.price.size
-    source, sink = flow.ends[PRICE], flow.ends[PRICE + 1]
+    room, cap, lines = flow.room, flow.cap, flow.cap.size
+    source, sink = price[lines], price[lines + 1]
     # A missing arc is below every lower end and, with its sign changed, above every upper end.
     high = np.empty(lines, np.int64)
     high[:] = -NO_ARC
@@ -173,7 +171,7 @@ def centre(flow):
     for r in range(columns):
         if start[r] < 0:
             continue
-        line, prices = table[start[r] : start[r] + lines - columns], price[columns:]
+        line, prices = table[start[r] : start[r] + lines - columns], price[columns:lines]
         low, highs = np.int64(NO_ARC), high[columns:]
         for c in range(prices.size):
             low = max(low, line[c] + prices[c])
@@ -238,7 +236,7 @@ def send_directly(candidates, caps, grid, prices, fits, has_ties, mask, pi):
     for r in range(n):
         pi[r, 0] = flow.price[r]
     source, sink = terminals(n, m)
-    pi[source, 0], pi[sink, 0] = flow.ends[PRICE], flow.ends[PRICE + 1]
+    pi[source, 0], pi[sink, 0] = flow.price[flow.cap.size], flow.price[flow.cap.size + 1]
     bits = none  # gain and -gain have the same lowest bit, which is below that of NO_ARC
     for e in range(table.size):
         bits |= table[e]

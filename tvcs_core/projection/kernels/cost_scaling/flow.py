@@ -23,14 +23,14 @@ NO_ARC = -(2**61)  # no arc; plus any price it is below `BELOW_ALL_OFFERS`
 BELOW_ALL_OFFERS = -(2**60)  # below every offer
 PRICE_FLOOR = -(2**58)  # the search gives up if a price falls below it
 ROWS_AT_ONCE = 16  # laid out together: two cache lines of each column
-# Positions in `ends` for the source; those for the sink follow. Room is towards the other end.
-PRICE, EXCESS, ROOM = 0, 2, 4
 # Positions in `clock`: head of the queue, its length, turns so far, failure flag.
 HEAD, QUEUED, TURNS, FAILED = 0, 1, 2, 3
 
 
 class Flow(NamedTuple):
     """A flow and its prices. Arrays are indexed by line unless stated otherwise.
+
+    Source and sink have the two numbers after those of the lines.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Flow(NamedTuple):
     start
         Offset of the line in the table; -1 for numbers without a line.
     price, excess
-        Potential; inflow minus outflow.
+        (lines + 2,), potential; inflow minus outflow.
     room, cap
         Residual capacity of the arc towards the end, and its full capacity.
-    ends
-        Price, excess and room of source and sink; flow.py names the positions.
+    between
+        (2,), residual capacity of the arc from source to sink, and back.
     queue, waiting
         Ring buffer of lines and ends, its size a power of two, and a mask of its members.
     columns
@@ -56,7 +56,7 @@ class Flow(NamedTuple):
     excess: Ints
     room: Ints
     cap: Ints
-    ends: Ints
+    between: Ints
     queue: Ints
     waiting: Bools
     columns: int
@@ -64,22 +64,17 @@ class Flow(NamedTuple):
 
 @kernel
 def lay_out(candidates, caps, grid, flow):
-    """Fill in both tables; an entry is kept if its gain exceeds its prices.
-
-    Zeros and groups with cap 0 have no arcs.
-    """
+    """Fill in both tables; an entry is kept if its gain exceeds its prices. Zeros have no arcs."""
     values, factor, steps, squared = candidates.values, grid.factor, grid.steps, candidates.squared
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
-    row_caps, col_caps, m, columns = caps.rows, caps.cols, caps.cols.size, flow.columns
-    lines = price.size
-    for first in range(0, row_caps.size, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, row_caps.size)
+    n, m, columns, lines = caps.rows.size, caps.cols.size, flow.columns, flow.cap.size
+    for first in range(0, n, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n)
         for r in range(first, last):
             line, row = table[start[r] : start[r] + m], values[r * m : r * m + m]
             for c in range(m):
                 worth = on_grid(gain(row[c], factor, squared), steps)
-                has_arc = (row[c] != 0.0) & (row_caps[r] > 0) & (col_caps[c] > 0)
-                line[c] = worth if has_arc else NO_ARC
+                line[c] = worth if row[c] != 0.0 else NO_ARC
         apart = lines - columns  # width of the first table
         for c in range(m):
             line, p = table[start[columns + c] + first :], price[columns + c]
@@ -95,10 +90,8 @@ def lay_out(candidates, caps, grid, flow):
 
 
 @kernel
-def restore(flow, price, ends):
-    """Restore the prices of lines and ends from these copies."""
+def restore(flow, price):
+    """Restore all prices from a copy."""
     # Element by element: for whole arrays numba spends 1.7 s on compiling shape errors.
     for i in range(price.size):
         flow.price[i] = price[i]
-    for i in range(ends.size):
-        flow.ends[i] = ends[i]

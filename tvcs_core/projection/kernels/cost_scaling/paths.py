@@ -12,12 +12,9 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.flow import (
-    EXCESS,
     FAILED,
     NO_ARC,
-    PRICE,
     PRICE_FLOOR,
-    ROOM,
     TURNS,
     restore,
 )
@@ -53,37 +50,37 @@ def join_ends(flow, eps):
     Nodes off by more than eps are left alone. Such arcs have length 0 both ways in the end; if
     units corrected them, these would have to come back one by one.
     """
-    price, room, cap, ends = flow.price, flow.room, flow.cap, flow.ends
-    source, sink = ends[PRICE], ends[PRICE + 1]
-    if min(ends[ROOM], ends[ROOM + 1]) > 0 and abs(source - sink) <= eps:
-        ends[PRICE + 1] = source
-    for i in range(price.size):
+    price, room, cap, lines = flow.price, flow.room, flow.cap, flow.cap.size
+    source, sink = price[lines], price[lines + 1]
+    if min(flow.between[0], flow.between[1]) > 0 and abs(source - sink) <= eps:
+        price[lines + 1] = source
+    for i in range(lines):
         end = source if i < flow.columns else sink  # the price before the ends were joined
         if 0 < room[i] < cap[i] and abs(end - price[i]) <= eps:
-            price[i] = end if i < flow.columns else ends[PRICE + 1]
+            price[i] = end if i < flow.columns else price[lines + 1]
 
 
 @kernel
 def count_wrong(flow, limit):
     """Return the number of units on wrong arcs plus all excesses, or `limit` if that is less."""
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
-    room, cap, excess, ends = flow.room, flow.cap, flow.excess, flow.ends
-    found, lines = np.int64(0), price.size
+    room, cap, excess, lines = flow.room, flow.cap, flow.excess, flow.cap.size
+    found = np.int64(0)
     for i in range(lines):
         if start[i] < 0 or found >= limit:
             continue
         side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         line, prices = table[start[i] : start[i] + width], price[across : across + width]
-        p, end, wrong = price[i], ends[PRICE + side], 0
+        p, end, wrong = price[i], price[lines + side], 0
         for j in range(width):
             wrong += line[j] + prices[j] > p
         found += wrong + max(0, excess[i])
         if end != p:
             found += room[i] if end > p else cap[i] - room[i]
     for side in range(2):
-        found += max(0, ends[EXCESS + side])
-        if ends[PRICE + 1 - side] > ends[PRICE + side]:
-            found += ends[ROOM + side]
+        found += max(0, excess[lines + side])
+        if price[lines + 1 - side] > price[lines + side]:
+            found += flow.between[side]
     return min(found, limit)
 
 
@@ -93,26 +90,19 @@ def are_few_wrong(flow, eps, few):
 
     If not, prices are restored.
     """
-    price, ends = flow.price.copy(), flow.ends.copy()
+    price = flow.price.copy()
     join_ends(flow, eps)
     if count_wrong(flow, few) < few:
         return True
-    restore(flow, price, ends)
+    restore(flow, price)
     return False
-
-
-@kernel
-def excess_of(i, flow):
-    """Return the excess of a node; negative for a deficit."""
-    lines = flow.price.size
-    return flow.excess[i] if i < lines else flow.ends[EXCESS + i - lines]
 
 
 @kernel
 def reach_from_line(i, away, flow, search):
     """Shorten the paths through a line, whose own distance is `away`."""
     table, price, columns, room = flow.table, flow.price, flow.columns, flow.room
-    distance, before, lines = search.distance, search.before, flow.price.size
+    distance, before, lines = search.distance, search.before, flow.cap.size
     side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
     # Unsigned indices, as in refine.py.
     line, across, size = np.uint64(flow.start[i]), np.uint64(other), np.uint64(width)
@@ -122,7 +112,7 @@ def reach_from_line(i, away, flow, search):
         shorter = path < distance[across + j]
         distance[across + j] = path if shorter else distance[across + j]
         before[across + j] = i if shorter else before[across + j]
-    end, path = lines + side, top - flow.ends[PRICE + side]
+    end, path = lines + side, top - price[lines + side]
     if room[i] > 0 and path < distance[end]:
         distance[end], before[end] = path, i
 
@@ -130,16 +120,16 @@ def reach_from_line(i, away, flow, search):
 @kernel
 def reach_from_end(side, away, flow, search):
     """Shorten the paths through source or sink, whose own distance is `away`."""
-    price, room, cap, ends, columns = flow.price, flow.room, flow.cap, flow.ends, flow.columns
-    distance, before, lines = search.distance, search.before, flow.price.size
+    price, room, cap, columns = flow.price, flow.room, flow.cap, flow.columns
+    distance, before, lines = search.distance, search.before, flow.cap.size
     first, last = (0, columns) if side == 0 else (columns, lines)
-    top = away + ends[PRICE + side]
+    top = away + price[lines + side]
     for j in range(first, last):
         path = top - price[j]
         if room[j] < cap[j] and path < distance[j]:
             distance[j], before[j] = path, lines + side
-    end, path = lines + 1 - side, top - ends[PRICE + 1 - side]
-    if ends[ROOM + side] > 0 and path < distance[end]:
+    end, path = lines + 1 - side, top - price[lines + 1 - side]
+    if flow.between[side] > 0 and path < distance[end]:
         distance[end], before[end] = path, lines + side
 
 
@@ -158,16 +148,16 @@ def nearest(distance):
 @kernel
 def room_on(i, j, flow):
     """Return the residual capacity of the arc from node i to node j."""
-    lines = flow.price.size
+    lines = flow.cap.size
     if i < lines:
         return np.int64(1) if j < lines else flow.room[i]
-    return flow.cap[j] - flow.room[j] if j < lines else flow.ends[ROOM + i - lines]
+    return flow.cap[j] - flow.room[j] if j < lines else flow.between[i - lines]
 
 
 @kernel
 def push(i, j, units, flow):
     """Send units from node i to node j."""
-    table, room, ends, columns = flow.table, flow.room, flow.ends, flow.columns
+    table, room, between, columns = flow.table, flow.room, flow.between, flow.columns
     lines = room.size
     if i < lines and j < lines:
         here = flow.start[i] + (j - columns if i < columns else j)
@@ -178,29 +168,19 @@ def push(i, j, units, flow):
     elif j < lines:
         room[j] += units
     else:
-        ends[ROOM + i - lines] -= units
-        ends[ROOM + j - lines] += units
-
-
-@kernel
-def change_excess(i, by, flow):
-    """Add to the excess of a node."""
-    lines = flow.price.size
-    if i < lines:
-        flow.excess[i] += by
-    else:
-        flow.ends[EXCESS + i - lines] += by
+        between[i - lines] -= units
+        between[j - lines] += units
 
 
 @kernel
 def send(s, flow, search, clock):
     """Send some of the excess of node s to the nearest node with a deficit."""
     distance, before, order, at = search.distance, search.before, search.order, search.at
-    lines, done = flow.price.size, 0
+    price, excess, lines, done = flow.price, flow.excess, flow.cap.size, 0
     distance[:] = INFINITE_LENGTH
     distance[s] = 0
     i, away = nearest(distance)
-    while away < INFINITE_LENGTH and excess_of(i, flow) >= 0:
+    while away < INFINITE_LENGTH and excess[i] >= 0:
         distance[i], order[done], at[done] = VISITED, i, away
         done += 1
         if i < lines:
@@ -212,20 +192,17 @@ def send(s, flow, search, clock):
     if away >= INFINITE_LENGTH:
         clock[FAILED] = 1
         return
-    units, j = min(excess_of(s, flow), -excess_of(i, flow)), i
+    units, j = min(excess[s], -excess[i]), i
     while j != s:
         units, j = min(units, room_on(before[j], j, flow)), before[j]
-    change_excess(s, -units, flow)
-    change_excess(i, units, flow)
+    excess[s] -= units
+    excess[i] += units
     while i != s:
         push(before[i], i, units, flow)
         i = before[i]
     for e in range(done):
-        if order[e] < lines:
-            flow.price[order[e]] -= away - at[e]
-            clock[FAILED] |= flow.price[order[e]] < PRICE_FLOOR
-        else:
-            flow.ends[PRICE + order[e] - lines] -= away - at[e]
+        price[order[e]] -= away - at[e]
+        clock[FAILED] |= price[order[e]] < PRICE_FLOOR
 
 
 @kernel
@@ -234,11 +211,11 @@ def send_all(flow, clock, most):
 
     No arc may be wrong on entry: see `prepare`.
     """
-    nodes = flow.price.size + 2
+    nodes = flow.price.size
     room = np.empty((4, nodes), np.int64)
     search, last = Search(room[0], room[1], room[2], room[3]), clock[TURNS] + most
     for s in range(nodes):
-        while excess_of(s, flow) > 0:
+        while flow.excess[s] > 0:
             if clock[TURNS] >= last or clock[FAILED] > 0:
                 return False
             send(s, flow, search, clock)

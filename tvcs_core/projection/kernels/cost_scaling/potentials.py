@@ -9,10 +9,8 @@ scaling minimum-cost flow algorithm, 1997).
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.flow import (
     HEAD,
-    PRICE,
     PRICE_FLOOR,
     QUEUED,
-    ROOM,
     TURNS,
     restore,
 )
@@ -21,24 +19,16 @@ from tvcs_core.projection.kernels.cost_scaling.refine import dequeue, enqueue
 
 @kernel
 def lower(flow, i, limit, clock):
-    """Lower a line's price to `limit` if it is above, and queue the line."""
+    """Lower a node's price to `limit` if it is above, and queue the node."""
     if flow.price[i] > limit:
         flow.price[i] = limit
         enqueue(i, flow.queue, flow.waiting, clock)
 
 
 @kernel
-def lower_end(flow, side, limit, clock):
-    """Lower the price of source or sink to `limit` if it is above, and queue it."""
-    if flow.ends[PRICE + side] > limit:
-        flow.ends[PRICE + side] = limit
-        enqueue(flow.price.size + side, flow.queue, flow.waiting, clock)
-
-
-@kernel
 def lower_across(flow, i, clock):
     """Lower the prices of all nodes that a line has an arc to, as far as its own price requires."""
-    table, price, columns, lines = flow.table, flow.price, flow.columns, flow.price.size
+    table, price, columns, lines = flow.table, flow.price, flow.columns, flow.cap.size
     side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
     line, prices = table[flow.start[i] : flow.start[i] + width], price[across : across + width]
     p, wrong = price[i], False
@@ -48,7 +38,7 @@ def lower_across(flow, i, clock):
         for j in range(width):
             lower(flow, across + j, p - line[j], clock)
     if flow.room[i] > 0:
-        lower_end(flow, side, p, clock)
+        lower(flow, lines + side, p, clock)
 
 
 @kernel
@@ -57,7 +47,7 @@ def make_exact(flow, clock, most):
 
     Prices are restored if the turns do not suffice, or no number would: a cycle of arcs is wrong.
     """
-    price, ends, lines = flow.price.copy(), flow.ends.copy(), flow.price.size
+    price, lines = flow.price.copy(), flow.cap.size
     clock[HEAD], clock[QUEUED], last = 0, 0, clock[TURNS] + most
     flow.waiting[:] = False
     for i in range(lines + 2):
@@ -73,10 +63,10 @@ def make_exact(flow, clock, most):
         side = i - lines
         for j in range(0 if side == 0 else flow.columns, flow.columns if side == 0 else lines):
             if flow.room[j] < flow.cap[j]:
-                lower(flow, j, flow.ends[PRICE + side], clock)
-        if flow.ends[ROOM + side] > 0:
-            lower_end(flow, 1 - side, flow.ends[PRICE + side], clock)
+                lower(flow, j, flow.price[i], clock)
+        if flow.between[side] > 0:
+            lower(flow, lines + 1 - side, flow.price[i], clock)
     if clock[QUEUED] == 0:
         return True
-    restore(flow, price, ends)
+    restore(flow, price)
     return False

@@ -11,14 +11,11 @@ import numpy as np
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.cost_scaling.flow import (
     BELOW_ALL_OFFERS,
-    EXCESS,
     FAILED,
     HEAD,
     NO_ARC,
-    PRICE,
     PRICE_FLOOR,
     QUEUED,
-    ROOM,
     TURNS,
 )
 
@@ -32,11 +29,12 @@ VECTOR_OFFERS = np.uint64(8)  # offers compared at once; lines are a multiple of
 def prepare(flow, eps, clock):
     """Fill or empty the arcs that are wrong by more than eps, and queue lines with an excess."""
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
-    room, cap, ends, columns = flow.room, flow.cap, flow.ends, flow.columns
-    for i in range(cap.size):
+    room, cap, between, columns = flow.room, flow.cap, flow.between, flow.columns
+    lines = cap.size
+    for i in range(lines):
         if start[i] < 0:
             continue
-        side, across, width = (0, columns, cap.size - columns) if i < columns else (1, 0, columns)
+        side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
         limit, wrong = price[i] + eps, 0
         line, prices = table[start[i] : start[i] + width], price[across : across + width]
         for j in range(width):
@@ -49,23 +47,24 @@ def prepare(flow, eps, clock):
                     line[j] = NO_ARC
                     excess[across + j] += 1
             excess[i] -= wrong
-        moved = 0
-        if ends[PRICE + side] > limit:
+        moved, end = 0, lines + side
+        if price[end] > limit:
             moved = room[i]
-        elif price[i] > ends[PRICE + side] + eps:
+        elif price[i] > price[end] + eps:
             moved = room[i] - cap[i]
         room[i] -= moved
         excess[i] -= moved
-        ends[EXCESS + side] += moved
+        excess[end] += moved
     for side in range(2):
-        if ends[PRICE + 1 - side] > ends[PRICE + side] + eps:
-            moved = ends[ROOM + side]
-            ends[EXCESS + side] -= moved
-            ends[EXCESS + 1 - side] += moved
-            ends[ROOM + side] -= moved
-            ends[ROOM + 1 - side] += moved
+        end, other = lines + side, lines + 1 - side
+        if price[other] > price[end] + eps:
+            moved = between[side]
+            excess[end] -= moved
+            excess[other] += moved
+            between[side] -= moved
+            between[1 - side] += moved
     clock[HEAD], clock[QUEUED] = 0, 0
-    for i in range(cap.size):
+    for i in range(lines):
         flow.waiting[i] = False
         if excess[i] > 0:
             enqueue(i, flow.queue, flow.waiting, clock)
@@ -117,8 +116,8 @@ def place_of(best, offers, j):
 def serve_lines(flow, eps, offers, tops, clock, most):
     """Serve lines with an excess in turn, until none is left or for `most` turns."""
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
-    room, ends, queue, waiting = flow.room, flow.ends, flow.queue, flow.waiting
-    columns, lines, last = flow.columns, price.size, queue.size - 1
+    room, queue, waiting = flow.room, flow.queue, flow.waiting
+    columns, lines, last = flow.columns, room.size, queue.size - 1
     head, queued, served = clock[HEAD], clock[QUEUED], 0
     while queued > 0 and served < most:
         i = queue[head]
@@ -135,12 +134,12 @@ def serve_lines(flow, eps, offers, tops, clock, most):
                 offers[j] = table[line + j] + price[across + j]
                 top = max(top, offers[j])
             tops[p], best = top, max(best, top)
-        left, end, used = excess[i], ends[PRICE + side], price[i]
+        left, end, used = excess[i], price[lines + side], price[i]
         while left > 0:
             if room[i] > 0 and end >= best:
                 moved, used = min(left, room[i]), end
                 room[i], left = room[i] - moved, left - moved
-                ends[EXCESS + side] += moved
+                excess[lines + side] += moved
                 continue
             # Take the best offer, and find the best of its chunk without it.
             p, used, top = np.uint64(0), best, np.int64(BELOW_NO_ARC)
@@ -173,19 +172,20 @@ def serve_lines(flow, eps, offers, tops, clock, most):
 @kernel
 def serve_end(side, flow, eps, offers, clock):
     """Serve the excess of source or sink, which goes to lines and to the other end."""
-    price, excess, room, cap, ends = flow.price, flow.excess, flow.room, flow.cap, flow.ends
+    price, excess, room, cap, between = flow.price, flow.excess, flow.room, flow.cap, flow.between
+    end, far = cap.size + side, cap.size + 1 - side
     first = flow.columns if side == 1 else 0
-    width = price.size - first if side == 1 else flow.columns
+    width = cap.size - first if side == 1 else flow.columns
     for j in range(width):
         offers[j] = price[first + j] if room[first + j] < cap[first + j] else NO_ARC
     best = best_of(offers, width)
-    left, other, used = ends[EXCESS + side], ends[PRICE + 1 - side], ends[PRICE + side]
-    while left > 0 and (best > BELOW_ALL_OFFERS or ends[ROOM + side] > 0):
-        if ends[ROOM + side] > 0 and other >= best:
-            moved, used = min(left, ends[ROOM + side]), other
-            ends[ROOM + side] -= moved
-            ends[ROOM + 1 - side] += moved
-            ends[EXCESS + 1 - side] += moved
+    left, other, used = excess[end], price[far], price[end]
+    while left > 0 and (best > BELOW_ALL_OFFERS or between[side] > 0):
+        if between[side] > 0 and other >= best:
+            moved, used = min(left, between[side]), other
+            between[side] -= moved
+            between[1 - side] += moved
+            excess[far] += moved
         else:
             j, used = place_of(best, offers, np.uint64(0)), best
             i = first + np.int64(j)
@@ -199,10 +199,10 @@ def serve_end(side, flow, eps, offers, clock):
                 best = best_of(offers, width)
         left -= moved
     clock[FAILED] |= left > 0
-    ends[EXCESS + side] = left
-    if ends[ROOM + side] > 0:
+    excess[end] = left
+    if between[side] > 0:
         best = max(best, other)
-    ends[PRICE + side] = best - eps if best > BELOW_ALL_OFFERS else min(ends[PRICE + side], used)
+    price[end] = best - eps if best > BELOW_ALL_OFFERS else min(price[end], used)
 
 
 @kernel
@@ -212,7 +212,8 @@ def refine(flow, eps, clock, most):
     Returns False after `most` turns or on failure.
     """
     prepare(flow, eps, clock)
-    ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
+    excess, lines = flow.excess, flow.cap.size
+    width = max(flow.columns, lines - flow.columns)
     n_chunks = width // np.int64(CHUNK_OFFERS) + 1
     offers, tops = np.empty(width, np.int64), np.empty(n_chunks, np.int64)
     last = clock[TURNS] + most
@@ -220,8 +221,8 @@ def refine(flow, eps, clock, most):
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])
         if clock[FAILED] > 0 or clock[QUEUED] > 0:
             return False
-        if ends[EXCESS] <= 0 and ends[EXCESS + 1] <= 0:
+        if excess[lines] <= 0 and excess[lines + 1] <= 0:
             return True
-        serve_end(0 if ends[EXCESS] > 0 else 1, flow, eps, offers, clock)
+        serve_end(0 if excess[lines] > 0 else 1, flow, eps, offers, clock)
         clock[TURNS] += 1
     return False

@@ -27,7 +27,7 @@ def scale(flow, clock, eps, wide, has_ties):
 
     Starts with `eps`, and restarts with `wide` if prices are worse than that.
     """
-    nodes, last = flow.price.size + 2, np.int64(0)
+    nodes, last = flow.price.size, np.int64(0)
     few, budget, patience = np.int64(MAX_OPEN_FIRST * nodes), FIRST_TURNS * nodes, MAX_TURNS * nodes
     most = clock[TURNS] + patience
     while clock[TURNS] < most and clock[FAILED] == 0:

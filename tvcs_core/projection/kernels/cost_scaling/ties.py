@@ -8,17 +8,15 @@ pairs of gain and hash would.
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.cost_scaling.flow import BELOW_ALL_OFFERS, NO_ARC, PRICE, ROOM
+from tvcs_core.projection.kernels.cost_scaling.flow import BELOW_ALL_OFFERS, NO_ARC
 from tvcs_core.projection.kernels.gains import tie
-
-MAX_HASH = 2**42  # no hash exceeds it
 
 
 @kernel
 def keep_tight(flow):
     """Restrict to tight arcs with hashes as gains, and set all prices to 0; return their number."""
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
-    room, cap, ends, lines, found = flow.room, flow.cap, flow.ends, flow.price.size, 0
+    room, cap, lines, found = flow.room, flow.cap, flow.cap.size, 0
     none = np.int64(0)
     for i in range(lines):
         if start[i] < 0:
@@ -33,12 +31,11 @@ def keep_tight(flow):
             else:
                 line[j] = -tie(j, i - columns, none)
             found += line[j] > BELOW_ALL_OFFERS
-        if price[i] != ends[PRICE + side]:
+        if price[i] != price[lines + side]:
             room[i], cap[i] = 0, 0
-    if ends[PRICE] != ends[PRICE + 1]:
-        ends[ROOM], ends[ROOM + 1] = 0, 0
+    if price[lines] != price[lines + 1]:
+        flow.between[0], flow.between[1] = 0, 0
     price[:] = 0
-    ends[PRICE], ends[PRICE + 1] = 0, 0
     return found
 
 

@@ -8,7 +8,6 @@ arcs. Without such a cycle the support is the only optimum, and ties cannot matt
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.cost_scaling.flow import PRICE, ROOM
 
 
 @kernel
@@ -19,7 +18,7 @@ def list_tight(flow, tail, head):
     are lines, source and sink. Arcs beyond the size of `tail` are only counted.
     """
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
-    room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
+    room, cap, between, lines = flow.room, flow.cap, flow.between, flow.cap.size
     n = np.int64(0)
     for i in range(lines):
         if start[i] < 0:
@@ -30,7 +29,7 @@ def list_tight(flow, tail, head):
         for j in range(width):
             wrong += line[j] + prices[j] > p
             tight += line[j] + prices[j] == p
-        end = ends[PRICE + side]
+        end = price[lines + side]
         if wrong > 0 or (room[i] > 0 and end > p) or (room[i] < cap[i] and p > end):
             return np.int64(-1)
         for j in range(width if tight > 0 else 0):
@@ -43,10 +42,10 @@ def list_tight(flow, tail, head):
                 tail[n], head[n] = (i, lines + side) if room[i] > 0 else (lines + side, i)
             n += 1
     for side in range(2):
-        own, other, open_ = ends[PRICE + side], ends[PRICE + 1 - side], ends[ROOM + side] > 0
+        own, other, open_ = price[lines + side], price[lines + 1 - side], between[side] > 0
         if open_ and other > own:
             return np.int64(-1)
-        if open_ and other == own and ends[ROOM + 1 - side] == 0:
+        if open_ and other == own and between[1 - side] == 0:
             if n < tail.size:
                 tail[n], head[n] = lines + side, lines + 1 - side
             n += 1
@@ -56,9 +55,9 @@ def list_tight(flow, tail, head):
 @kernel
 def has_cycle(flow, tail, head, n):
     """Return whether n tight arcs, with arcs that are neither empty nor full, have a cycle."""
-    room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
+    room, cap, between, lines = flow.room, flow.cap, flow.between, flow.cap.size
     source, sink = lines, lines
-    if ends[ROOM] == 0 or ends[ROOM + 1] == 0:
+    if between[0] == 0 or between[1] == 0:
         sink = lines + 1
     # Nodes joined by an arc that is residual both ways count as one node.
     at, degree = np.empty(lines + 2, np.int64), np.empty(lines + 2, np.int64)

@@ -129,11 +129,10 @@ def lay_out_few(candidates, caps, grid, is_turned):
     for r in range(n):
         for c in range(m):
             x = values[r * m + c]
-            is_open = x != 0.0 and caps.rows[r] > 0 and caps.cols[c] > 0
-            worth = on_grid(gain(x, grid.factor, squared), grid.steps) if is_open else np.int64(-1)
-            bits |= worth if is_open else 0
+            worth = on_grid(gain(x, grid.factor, squared), grid.steps)
+            bits |= worth
             i, j = (c, r) if is_turned else (r, c)
-            gains[i, j], hashed[i, j] = worth, tie(r, c, none)
+            gains[i, j], hashed[i, j] = worth if x != 0.0 else np.int64(-1), tie(r, c, none)
     return gains, hashed, bits
 
 

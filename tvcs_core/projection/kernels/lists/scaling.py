@@ -15,7 +15,7 @@ from tvcs_core.projection.kernels.pairs import put_pair_in_place
 from tvcs_core.projection.kernels.records import Bools, Int32s, Ints
 
 NO_OFFER = -(2**62)  # below every offer, also by half or a quarter; prices are below 2^58 in size
-NO_REACH = 2**59
+NO_REACH = 2**59  # more than any price falls in a phase
 REACH = 16  # prices of ends seldom fall by more than this times eps
 FLOW, LIMIT = 0, 1  # positions in `direct`
 HEAD, QUEUED, LOOKS, WRONG = 0, 1, 2, 3  # positions in `clock`
