@@ -303,13 +303,6 @@ def test_a_time_limit_that_strikes_is_reported(tmp_path):
     assert len(read_pairs(tmp_path / "out")) == 100
 
 
-def test_help_loads_nothing_heavy():
-    code = "import sys, crowd_tvcs.cli.main; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert not loaded & {"pandas", "sklearn", "matplotlib", "numba", "jinja2", "scipy.special"}
-
-
 @pytest.mark.parametrize(("words", "one"), [([], "assign"), (["serve"], "links")])
 def test_a_command_without_a_word_after_it_prints_its_help(words, one, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["crowd-tvcs", *words])
