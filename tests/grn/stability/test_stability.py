@@ -12,7 +12,7 @@ from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
 from grn_tvcs.stability.stability import MIN_STEPS, STABLE, Draws, why_no_stability
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -130,8 +130,7 @@ def short(tmp_path_factory):
 def test_too_few_data_give_no_stability_and_a_note(short, tmp_path):
     out = tmp_path / "out"
     words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs(*words))
     why = "11 steps from sample to sample are too few to be halved; 24 are needed (13 more"
     assert f"no edge gets a stability: {why}" in done.stderr
     with (out / "edges.tsv").open(encoding="utf-8", newline="") as file:
