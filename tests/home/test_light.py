@@ -1,10 +1,10 @@
 """What the libraries need: NumPy, SciPy and numba; nothing of the command lines, and no pandas."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+
+from tests.makers.processes import run_python
 
 OF_COMMANDS = ("typer", "click", "rich", "jinja2")
 ON_DEMAND = ("pandas", "sklearn", "networkx", "matplotlib")
@@ -36,8 +36,7 @@ assert len(estimate_quality(data.answers, data.gold).workers) == 40
 
 
 def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = run_python(code)
     return done.stdout
 
 

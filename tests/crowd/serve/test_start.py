@@ -12,6 +12,8 @@ from http.cookiejar import CookieJar
 
 import pytest
 
+from tests.makers.processes import run_python
+
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.figures import figures
@@ -207,5 +209,5 @@ def test_the_demo_waits_for_no_package_that_it_does_not_use():
         "heavy = {'scipy', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = run_python(script, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,7 +1,5 @@
 import csv
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
 from grn_tvcs.stability.stability import MIN_STEPS, STABLE, Draws, why_no_stability
 from tests.makers.commands import check_done, grn_tvcs
+from tests.makers.processes import run_python
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -168,5 +167,5 @@ def test_halves_need_no_scipy_stats():
         "data = simulate(8, 8, 9, n_edges=9, rng=2).expression\n"
         "print(infer(data, 'tvcs', resamples=2, rng=0).stability.size)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = run_python(script, check=False)
     assert done.stdout == "64\n", done.stderr
