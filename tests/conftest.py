@@ -81,7 +81,18 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):  # one of several processes
         from tests.processes.two_ends import place
 
-        items.sort(key=place)
+        items.sort(key=lambda item: (place(item), item.nodeid.partition("::")[0]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    if hasattr(collector.config, "workerinput") and isinstance(collector, pytest.Dir):
+        from tests.processes.two_ends import collected
+
+        number = int(collector.config.workerinput["workerid"].removeprefix("gw"))
+        report.result = collected(report.result, number)
+    return report
 
 
 def pytest_collection_finish(session):

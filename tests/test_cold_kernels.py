@@ -1,12 +1,9 @@
 """Kernels that were just compiled and kernels from the cache give the same results."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from tests.makers.marks import needs_jit
+from tests.makers.processes import run_python
 
 BEGIN = """
 import sys
@@ -79,14 +76,7 @@ print(compiling_seconds())
 )
 def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
     def run() -> list[str]:
-        done = subprocess.run(
-            [sys.executable, "-c", BEGIN + work + END],
-            env=os.environ | {"TVCS_CACHE_DIR": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        done = run_python(BEGIN + work + END, env={"TVCS_CACHE_DIR": str(tmp_path / "cache")})
         return done.stdout.split("\n")
 
     cold, cached = run(), run()
@@ -98,9 +88,7 @@ def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
 
 def test_a_path_of_the_projection_loads_its_own_kernels_alone():
     """The first projection of a new process waits for no kernel of another path."""
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + LAZY], capture_output=True, text=True, check=True
-    )
+    done = run_python(BEGIN + LAZY)
     small, large = (line.split() for line in done.stdout.splitlines())
     assert 1 <= len(small) <= 3
     assert 3 <= len(large) <= 12

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.makers.processes import run_python
+
 # The command interrupts itself where it imports what it needs, before it looks at its options.
 SCRIPT = """
 import builtins, os, signal, sys
@@ -25,7 +27,7 @@ main()
 @pytest.mark.parametrize("package", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])
 def test_an_interrupt_while_a_command_is_loaded_is_one_line(package, sigint_of_a_terminal):
     code = SCRIPT.format(package=package)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = run_python(code, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
@@ -45,7 +47,7 @@ run(work)
 
 
 def test_an_interrupt_that_strikes_in_a_callback_is_not_lost(sigint_of_a_terminal):
-    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True)
+    done = run_python(LOST, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
@@ -76,7 +78,7 @@ run(work)
 
 
 def test_an_interrupt_where_a_class_is_made_is_one(sigint_of_a_terminal):
-    done = subprocess.run([sys.executable, "-c", IN_A_CLASS], capture_output=True, text=True)
+    done = run_python(IN_A_CLASS, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
@@ -102,12 +104,12 @@ run(work)
 
 
 def test_an_interrupt_waits_until_numba_is_imported(sigint_of_a_terminal):
-    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True)
+    done = run_python(IMPORTING, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "True\n", "interrupted\n")
 
 
 def test_a_program_that_is_started_in_the_background_can_still_be_tested(sigint_of_a_terminal):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = run_python(code, check=False)
     assert done.stdout == "True\n"

@@ -3,8 +3,6 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -335,21 +333,6 @@ def test_the_doctor_fails_where_a_projection_is_not_proved(tvcs, monkeypatch):
     code, _, err = tvcs("doctor")
     assert code == 1
     assert "error: the projection of a table of 20 x 20 is not proved: trust no result" in err
-
-
-def test_help_imports_no_heavy_package():
-    script = (
-        "import sys\n"
-        "from tvcs_core.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "sys.exit(', '.join({'numba', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", script, "project", "--help"], capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
-    assert "--row-caps" in result.stdout
 
 
 def test_names_in_the_first_row_and_column_are_left_out_when_asked_for(tvcs):

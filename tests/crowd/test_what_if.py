@@ -9,7 +9,7 @@ from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
 from crowd_tvcs.methods import Method
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.what_if import steps, what_if
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,7 @@ def command(tmp_path):
 
 
 def test_the_command_prints_a_table_and_says_messages_elsewhere(command):
-    done = command("--budgets", "0,1,2,4", "--method", "fast")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command("--budgets", "0,1,2,4", "--method", "fast"))
     header, *rows = done.stdout.splitlines()
     heads = ["budget", "answers", "accuracy", "per", "answer", "at", "most", "certified"]
     assert header.split() == heads

@@ -13,7 +13,7 @@ from grn_tvcs import infer, simulate, write_expression
 from grn_tvcs.combine import calibration
 from grn_tvcs.stability import units
 from tests.core.engines.clusters import LocalCluster
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 from tvcs_core.command.progress import Progress
 from tvcs_core.engines import Processes, Serial, Threads
 from tvcs_core.engines.address import Address
@@ -116,10 +116,9 @@ def test_finished_work_of_another_run_is_refused_with_what_helps_and_stays(
     assert kept
 
     def refused(*given):
-        done = grn_tvcs(*given)
-        assert done.exit_code == 2
+        err = check_refused(grn_tvcs(*given))
         assert sorted(out.rglob("unit-*")) == kept
-        return " ".join(done.stderr.split())
+        return " ".join(err.split())
 
     of_genie3 = [*words, "trees=2", "--method", "genie3"]
     message = f"error: {out / '.resume'}: is of a run with method tvcs (now genie3); give --force "
@@ -164,8 +163,7 @@ def test_all_result_files_are_the_same_bytes(method, data, in_units, tmp_path, m
     def files(*engine):
         out = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
         words = ["infer", "data.tsv", "--out", str(out), "--method", method, *options, *engine]
-        done = grn_tvcs(*words)
-        assert done.exit_code == 0, done.stderr
+        check_done(grn_tvcs(*words))
         assert not (out / ".resume").exists()
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in out.iterdir()}
 

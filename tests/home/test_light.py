@@ -1,9 +1,10 @@
 """What the libraries need: NumPy, SciPy and numba; nothing of the command lines, and no pandas."""
 
-import subprocess
-import sys
+import json
 
 import pytest
+
+from tests.makers.processes import run_python
 
 OF_COMMANDS = ("typer", "click", "rich", "jinja2")
 ON_DEMAND = ("pandas", "sklearn", "networkx", "matplotlib")
@@ -35,8 +36,7 @@ assert len(estimate_quality(data.answers, data.gold).workers) == 40
 
 
 def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = run_python(code)
     return done.stdout
 
 
@@ -46,8 +46,32 @@ def test_a_package_works_without_the_libraries_of_the_commands_and_of_tables(pac
     run(f"import sys\n{absent}{WORK[package]}")
 
 
-@pytest.mark.parametrize("package", WORK)
-def test_an_import_loads_no_library_at_all(package):
-    libraries = (*OF_COMMANDS, *ON_DEMAND, "numpy", "scipy", "numba", "llvmlite", "threadpoolctl")
-    loaded = run(f"import sys, {package}; print(*sys.modules)").split()
-    assert not set(libraries) & set(loaded)
+# In their order, in one process: each loads more than those before, and none what it must not.
+LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl")
+STEPS = {
+    "import tvcs_core, grn_tvcs, crowd_tvcs": (*OF_COMMANDS, *ON_DEMAND, *LIBRARIES),
+    "import crowd_tvcs.methods, grn_tvcs.methods.table": (
+        *("numpy", "numba", "sklearn", "crowd_tvcs.methods.best", "grn_tvcs.methods.pcc"),
+    ),
+    "import tvcs_core.engines": (*ON_DEMAND, "typer", "dask"),
+    "import tvcs_core.__main__; tvcs_core.__main__.main()": ("numba", "pandas", "sklearn"),
+    "import crowd_tvcs.cli.main": (*ON_DEMAND, "numba", "jinja2", "scipy.special"),
+    "import grn_tvcs.cli.main": (*ON_DEMAND, "numba", "jinja2"),
+    "import grn_tvcs.report.picture": ("matplotlib",),
+}
+LOADED = """
+import contextlib, json, sys
+sys.argv = ["tvcs", "project", "--help"]
+for step in {steps}:
+    with contextlib.suppress(SystemExit):
+        exec(step)
+    print(json.dumps(list(sys.modules)))
+"""
+
+
+def test_what_is_imported_and_a_help_load_no_library_that_they_do_not_need():
+    out = run(LOADED.format(steps=list(STEPS)))
+    loaded = [json.loads(line) for line in out.splitlines() if line.startswith('["sys"')]
+    for (step, absent), modules in zip(STEPS.items(), loaded, strict=True):
+        assert not set(absent) & set(modules), step
+    assert "--row-caps" in out

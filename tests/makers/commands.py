@@ -25,3 +25,15 @@ def invoke(app: Typer, *words: Any) -> Result:
 tvcs = partial(invoke, core.app)
 grn_tvcs = partial(invoke, grn.app)
 crowd_tvcs = partial(invoke, crowd.app)
+
+
+def check_done(result: Result) -> Result:
+    """Hold that a command has done its work; return its result."""
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def check_refused(result: Result) -> str:
+    """Hold that a command refused its words or its input; return what it said."""
+    assert result.exit_code == 2, result.output
+    return result.stderr

@@ -29,6 +29,15 @@ def test_processes_begin_at_the_two_ends():
     assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "test_x.py::test", "grn"]
 
 
+def test_processes_collect_from_the_two_ends_and_the_middle():
+    pytest.importorskip("xdist")
+    from tests.processes.two_ends import collected
+
+    found = ["".join(collected("abcde", number)) for number in range(4)]
+    assert found == ["abcde", "edcba", "cdeab", "edcba"]
+    assert collected(None, 1) == []  # of a folder that could not be collected
+
+
 def test_the_third_process_begins_with_other_kernels_than_the_first():
     pytest.importorskip("xdist")
     from tests.processes.two_ends import TwoEnds

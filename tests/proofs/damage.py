@@ -6,6 +6,7 @@ import pickle
 import re
 import zipfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -125,6 +126,7 @@ def gzipped(content: bytes, rng: Random) -> bytes:
     return bits(packed, rng) if kind == 3 else packed
 
 
+@cache
 def _bomb() -> bytes:
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1) as file:
@@ -133,12 +135,9 @@ def _bomb() -> bytes:
     return out.getvalue()
 
 
-BOMB = _bomb()
-
-
 def gzip_bomb(content: bytes, rng: Random) -> bytes:
     """A small file of many times its size; some begin with what was there."""
-    return (gzip.compress(content, 1) if rng.random() < 0.5 else b"") + BOMB
+    return (gzip.compress(content, 1) if rng.random() < 0.5 else b"") + _bomb()
 
 
 def members(content: bytes) -> dict[str, bytes]:

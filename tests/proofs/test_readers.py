@@ -4,8 +4,6 @@
 """
 
 import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from functools import cache
@@ -19,6 +17,7 @@ import pytest
 from grn_tvcs.combine.pretrained import PATH, load_pretrained
 from grn_tvcs.methods import combined
 from tests.every_command import COMMANDS, SERIES, call, lay_out
+from tests.makers.processes import run_python
 from tests.proofs.counts import note
 from tests.proofs.damage import LIMIT, RARE, TRAP, damaged, kinds_for
 from tests.proofs.readers import MORE, reader
@@ -182,10 +181,7 @@ def test_a_process_of_a_gibibyte_reads_or_refuses_a_damaged_file(in_a_folder, na
     for kind in chosen:
         path.write_bytes(kinds[kind](content, rng))
         script = LIMITED.format(package=PACKAGES[words[0]])
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words],
-            capture_output=True, text=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        )  # fmt: skip
+        done = run_python(script, *words, env={"OPENBLAS_NUM_THREADS": "1"}, check=False)
         wrong = complaint(name, done.returncode, done.stderr)
         assert not wrong, f"{wrong}: {kind}\n{done.stderr}"
     note("readers in a process of 1 GiB", name, files=len(chosen))

@@ -1,11 +1,10 @@
 """What tries mutants room by room counts what tests notice, and says which rooms it could not."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from tests.makers.processes import run_python
 from tests.proofs.mutants.__main__ import ROOT, drawn
 from tests.proofs.mutants.rooms import COMPILING, Trial
 from tests.proofs.mutants.targets import PACKAGES, files_in, room_of, room_tests
@@ -146,7 +145,7 @@ def test_kernels_are_compiled_of_no_other_room():
         f"names = {{name for package in {list(PACKAGES)} for name in sources(package)}}\n"
         "print(*sorted(name for name in names if 'kernels' not in name))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = run_python(code, cwd=ROOT, check=False)
     names = done.stdout.split()
     assert names
     assert all(name.startswith(COMPILING.replace("/", ".")) for name in names)

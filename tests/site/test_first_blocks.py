@@ -12,7 +12,7 @@ import pytest
 
 from crowd_tvcs import simulate
 from grn_tvcs import datasets
-from tests.makers.commands import crowd_tvcs, grn_tvcs, tvcs
+from tests.makers.commands import check_done, crowd_tvcs, grn_tvcs, tvcs
 
 ROOT = Path(__file__).parents[2]
 OF_DEVELOPERS = ("architecture", "checks", "decisions", "studies", "reliability", "templates")
@@ -184,8 +184,7 @@ def test_the_first_block_runs_in_an_empty_folder(name, tmp_path, monkeypatch, fe
     for words in calls(code):
         more = QUICK if words[:2] == ["grn-tvcs", "infer"] and "--method" not in words else []
         more = ["--permutations", "34"] if words[1] == "compare" else more
-        done = COMMANDS[words[0]](*words[1:], *more)
-        assert done.exit_code == 0, f"{shlex.join(words)}\n{done.output}"
+        done = check_done(COMMANDS[words[0]](*words[1:], *more))
         shown += done.output.splitlines()
         ran += 1
     assert ran
@@ -215,7 +214,6 @@ def test_what_a_later_block_shows_as_printed_is_printed(name, tmp_path, monkeypa
     shutil.copytree(ROOT / "data", "data")
     shown = []
     for words in calls(SHOWN[name]):
-        done = COMMANDS[words[0]](*words[1:])
-        assert done.exit_code == 0, done.output
+        done = check_done(COMMANDS[words[0]](*words[1:]))
         shown += map(str.rstrip, done.output.splitlines())
     assert [line for line in printed(SHOWN[name]) if line.rstrip() not in shown] == []

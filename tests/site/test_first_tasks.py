@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import datasets, read_network
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "first-tasks.md"
 # The network of these tasks is not judged: few halves, and no networks simulated with the design.
@@ -45,8 +45,7 @@ def run(line):
     more = (
         QUICK if words[0] == "infer" else ["--permutations", "34"] if words[0] == "compare" else []
     )
-    done = grn_tvcs(*words, *more)
-    assert done.exit_code == 0, f"{line}\n{done.output}"
+    done = check_done(grn_tvcs(*words, *more))
     return done.output
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import crowd_tvcs.cli.main
 import grn_tvcs.cli.main
+from tests.makers.commands import check_done, check_refused
 from tvcs_core.command.shell import guarded
 
 INFER, ASSIGN = grn_tvcs.cli.main, crowd_tvcs.cli.main
@@ -58,8 +59,7 @@ def test_quiet_leaves_results_warnings_and_errors(tmp_path):
     words = ("infer", tmp_path / "x.tsv", "--method", "pcc", "--force", "--out", tmp_path / "out")
     run(INFER, *words)  # says once that it compiles
     usual = run(INFER, *words).stderr.splitlines()
-    quiet = run(INFER, *words, "-q")
-    assert quiet.exit_code == 0
+    quiet = check_done(run(INFER, *words, "-q"))
     lines_of_warnings = [line for line in usual if line.startswith("warning: ")]
     assert 0 < len(lines_of_warnings) < len(usual)
     assert quiet.stderr.splitlines() == lines_of_warnings
@@ -77,17 +77,15 @@ def test_quiet_leaves_results_warnings_and_errors(tmp_path):
 
 
 def test_quiet_and_verbose_exclude_each_other_and_are_values_after_two_dashes():
-    done = run(INFER, "check", "-q", "-v", "x.tsv")
-    assert done.exit_code == 2
-    assert "give --quiet or --verbose, not both" in done.stderr
+    err = check_refused(run(INFER, "check", "-q", "-v", "x.tsv"))
+    assert "give --quiet or --verbose, not both" in err
     assert "-q" in run(INFER, "check", "--", "-q").stderr  # a file of this name
 
 
 def test_quiet_and_verbose_are_values_where_an_option_wants_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.tsv").write_text(TABLE)
-    loud = run(INFER, "infer", "x.tsv", "--method", "pcc", "--out", "-q")
-    assert loud.exit_code == 0
+    loud = check_done(run(INFER, "infer", "x.tsv", "--method", "pcc", "--out", "-q"))
     assert Path("-q", "edges.tsv").exists()
     assert loud.stderr.splitlines()[-1].endswith("open -q/report.html")
     left_out = run(INFER, "check", "x.tsv", "--ignore", "-v")
@@ -101,16 +99,14 @@ def test_quiet_and_verbose_are_values_where_an_option_wants_one(tmp_path, monkey
 
 @pytest.mark.parametrize("words", [("infer", "-q"), ("-v", "infer")])
 def test_quiet_in_any_place_of_the_words_of_a_command(words, tmp_path):
-    done = run(INFER, *words, tmp_path / "no.tsv", "--out", tmp_path / "out")
-    assert done.exit_code == 2
-    assert ("no.tsv" in done.stderr) == (words[0] == "infer")  # a command's option, no program's
+    err = check_refused(run(INFER, *words, tmp_path / "no.tsv", "--out", tmp_path / "out"))
+    assert ("no.tsv" in err) == (words[0] == "infer")  # a command's option, no program's
 
 
 def test_standard_input_is_read_as_a_file_is(tmp_path):
     (tmp_path / "x.tsv").write_text(TABLE)
     words = ("--method", "pcc", "--out")
-    piped = run(INFER, "infer", "-", *words, tmp_path / "a", input=TABLE)
-    assert piped.exit_code == 0, piped.stderr
+    piped = check_done(run(INFER, "infer", "-", *words, tmp_path / "a", input=TABLE))
     assert piped.stderr.splitlines()[-1].endswith(f"open {tmp_path / 'a' / 'report.html'}")
     assert any(line.startswith("-: 3 genes, ") for line in piped.stderr.splitlines())
     run(INFER, "infer", tmp_path / "x.tsv", *words, tmp_path / "b")
@@ -123,10 +119,9 @@ def test_standard_input_is_read_as_a_file_is(tmp_path):
 
 
 def test_standard_input_that_cannot_be_read_is_refused_by_its_name():
-    wrong = run(INFER, "check", "-", input=TABLE.replace("\t4\n", "\tfour\n"))
-    assert wrong.exit_code == 2
-    assert re.search(r"^error: -:\d+, column 'G3': ", wrong.stderr, flags=re.M)
-    assert str(Path("tmp")) not in wrong.stderr
+    err = check_refused(run(INFER, "check", "-", input=TABLE.replace("\t4\n", "\tfour\n")))
+    assert re.search(r"^error: -:\d+, column 'G3': ", err, flags=re.M)
+    assert str(Path("tmp")) not in err
     assert "give it once" in run(INFER, "check", "-", "-", input=TABLE).stderr
 
 

@@ -1,15 +1,13 @@
 import importlib.util
-import os
 import platform
 import shutil
-import subprocess
-import sys
 import threading
 
 import pytest
 
 from tests.core.engines import toys
 from tests.core.engines.clusters import make_keys
+from tests.makers.processes import run_python
 from tvcs_core.engines import Processes, Serial, Threads, choice, make_engine, results, workers
 from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
@@ -78,7 +76,7 @@ def test_engines_need_no_dask():
         "import sys\nsys.modules['distributed'] = sys.modules['dask'] = None\n"
         "from tvcs_core.engines import make_engine\nmake_engine(workers=2)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = run_python(script, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -109,8 +107,7 @@ def test_arrays_of_units_need_no_new_pages_where_a_nanny_started_the_worker():
     nanny = {
         key: str(value) for key, value in config.get("distributed.nanny.pre-spawn-environ").items()
     }
-    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True,
-                          env=os.environ | nanny)  # fmt: skip
+    done = run_python(FAULTS, env=nanny, check=False)
     before, after = map(int, done.stdout.split())
     assert before > 20_000  # 200 arrays of 195 pages
     assert after < 1000

@@ -10,6 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.engines import toys
+from tests.makers.processes import run_python
 from tvcs_core.engines import Processes, Serial, Threads, one_blas_thread, results
 from tvcs_core.files.errors import RunError
 
@@ -192,6 +193,5 @@ print(moment)
 
 def test_ctrl_c_at_any_moment_leaves_nobody_waiting():
     # A lock of `queue.Queue` that was left taken: every thread waited for it, for ever.
-    done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = run_python(STRUCK)
     assert int(done.stdout) > 50

@@ -1,14 +1,14 @@
 import gzip
 import json
 import os
-import subprocess
-import sys
+import warnings
 from datetime import datetime
 
 import numpy as np
 import pytest
 
-from tvcs_core import DataError
+from tvcs_core import DataError, cli
+from tvcs_core.command.shell import guarded, run
 from tvcs_core.files import folders
 from tvcs_core.files.folders import output_folder, write_json, write_whole
 from tvcs_core.files.page import fill_page
@@ -281,59 +281,63 @@ def test_a_run_record_names_inputs_by_their_hash_and_holds_no_clock(tmp_path):
     )
 
 
+@pytest.fixture
+def ended(capfd, monkeypatch):
+    """Run a command in this process: its exit code and the one line that it printed."""
+    monkeypatch.delenv("TVCS_DEBUG", raising=False)
+
+    def result(command):
+        with pytest.raises(SystemExit) as error:
+            run(command)
+        out, err = capfd.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        return error.value.code, err
+
+    return result
+
+
 @pytest.mark.parametrize(
-    ("raises", "code", "message"),
+    ("raised", "code", "message"),
     [
-        ("ValueError('a\\nb')", 2, "error: a b"),
-        ("TypeError('a')", 2, "error: a"),
-        ("FileNotFoundError(2, 'No such file', 'x.tsv')", 2, "error: x.tsv: No such file"),
-        ("MemoryError()", 1, "error: not enough memory."),
-        ("RuntimeError('odd')", 1, "error: unexpected RuntimeError: odd"),
-        ("KeyboardInterrupt()", 130, "interrupted"),
+        (ValueError("a\nb"), 2, "error: a b"),
+        (TypeError("a"), 2, "error: a"),
+        (FileNotFoundError(2, "No such file", "x.tsv"), 2, "error: x.tsv: No such file"),
+        (MemoryError(), 1, "error: not enough memory."),
+        (RuntimeError("odd"), 1, "error: unexpected RuntimeError: odd"),
+        (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_what_a_command_raises_becomes_one_line_and_an_exit_code(raises, code, message):
-    script = (
-        "from tvcs_core.command.shell import guarded, run\n"
-        "@guarded\n"
-        f"def command(standalone_mode): raise {raises}\n"
-        "run(command)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert result.returncode == code
-    assert result.stderr.startswith(message)
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
+def test_what_a_command_raises_becomes_one_line_and_an_exit_code(raised, code, message, ended):
+    @guarded
+    def command(standalone_mode):
+        raise raised
+
+    found, line = ended(command)
+    assert found == code
+    assert line.startswith(message)
 
 
-def test_a_warning_is_one_line_for_the_person():
-    script = (
-        "import warnings\n"
-        "from tvcs_core.command.shell import guarded\n"
-        "@guarded\n"
-        "def command(): warnings.warn('gene G1 is constant')\n"
-        "command()\n"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert result.stderr == "warning: gene G1 is constant\n"
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_for_the_person(capfd):
+    guarded(warnings.warn)("gene G1 is constant")
+    assert capfd.readouterr().err == "warning: gene G1 is constant\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("words", "message"),
     [
-        (["verify"], "error: Missing argument 'FILE'"),
-        (["verify", "--no-such"], "error: No such option: --no-such"),
-        (["nothing"], "error: No such command 'nothing'"),
+        ("verify", "error: Missing argument 'FILE'"),
+        ("verify --no-such", "error: No such option: --no-such"),
+        ("nothing", "error: No such command 'nothing'"),
         (
-            ["project", "x.npy", "--out", "y", "--total", "many"],
+            "project x.npy --out y --total many",
             "error: --total must be an integer, found 'many'; see --help",
         ),
     ],
 )
-def test_a_wrong_option_is_one_line_and_exit_code_2(arguments, message):
-    script = f"import sys; sys.argv[1:] = {arguments}; from tvcs_core.cli import main; main()"
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(message)
-    assert result.stderr.endswith("; see --help\n")
-    assert result.stderr.count("\n") == 1
+def test_a_wrong_option_is_one_line_and_exit_code_2(words, message, ended, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["tvcs", *words.split()])
+    code, line = ended(cli.app)
+    assert code == 2
+    assert line.startswith(message)
+    assert line.endswith("; see --help\n")

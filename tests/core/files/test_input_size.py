@@ -3,13 +3,13 @@
 import gzip
 import os
 import subprocess
-import sys
 import zipfile
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.makers.processes import run_python
 from tests.memory import PEAK
 from tvcs_core import DataError
 from tvcs_core.files.input_size import CHUNK_BYTES, MAX_INPUT, max_input, read_limited
@@ -26,13 +26,7 @@ def peak(script: str, **environment: str) -> tuple[int, str]:
         f"import numpy, scipy.sparse\n{PEAK}"
         "def START():\n    global began\n    began = peak_memory()\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", f"{head}{script}\nprint(peak_memory() - began)"],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-    )
-    assert result.returncode == 0, result.stderr
+    result = run_python(f"{head}{script}\nprint(peak_memory() - began)", env=environment)
     *out, last = result.stdout.splitlines()
     return int(last), "\n".join(out)
 
@@ -92,12 +86,7 @@ def test_a_pipe_is_refused_while_it_is_read(tmp_path):
         script = (
             f"from tvcs_core.files.tables import read_text; read_text({str(tmp_path / 'pipe')!r})"
         )
-        result = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            env=os.environ | {"TVCS_MAX_INPUT": "1M"},
-        )
+        result = run_python(script, env={"TVCS_MAX_INPUT": "1M"}, check=False)
     finally:
         writer.kill()
         writer.wait()

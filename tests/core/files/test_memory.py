@@ -1,8 +1,6 @@
 """The memory that is left is read once, and everybody who asks hears the same."""
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +10,7 @@ import pytest
 
 from grn_tvcs.cli.resources import Work, estimate
 from tests.makers.commands import tvcs
+from tests.makers.processes import run_python
 from tests.memory import PEAK
 from tvcs_core.files import memory
 from tvcs_core.files.memory import available_memory
@@ -64,14 +63,8 @@ print(peak_memory())
 
 def peak_of_assignment(n: int, m: int) -> int:
     """Bytes that Python, the kernels, a table and its assignment take together at most."""
-    ran = subprocess.run(
-        [sys.executable, "-c", PEAK + ASSIGN, str(n), str(m)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return int(ran.stdout)
+    root = str(Path(__file__).parents[3])
+    return int(run_python(PEAK + ASSIGN, n, m, env={"PYTHONPATH": root}).stdout)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no resource module")

@@ -13,6 +13,7 @@ import pytest
 
 from tests.core.jit.toys import VALUES, sealed_file, was_cached
 from tests.makers.marks import needs_jit
+from tests.makers.processes import run_python
 from tvcs_core.jit import Kernel, compiling, folder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -85,7 +86,7 @@ def test_messages_go_to_standard_error_unless_logging_is_set_up(is_silenced):
         f"if {is_silenced}: logging.basicConfig(level=logging.ERROR)\n"
         "add_compiling(10.0, None)\n"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    run = run_python(script, check=False)
     message = "tvcs: compiling the kernels without a cache, see `tvcs doctor`\n"
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "" if is_silenced else message)
 

@@ -1,15 +1,13 @@
 """Compiled code is as fresh as the sources that it was made of."""
 
 import importlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.core.jit.toys import INNER, INNER_FILE, OUTER, OUTER_FILE, VALUES, was_cached
 from tests.makers.marks import needs_jit
+from tests.makers.processes import run_python
 from tvcs_core.jit import folder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -168,13 +166,7 @@ def test_settings_that_change_no_code_compile_nothing_anew(toy, monkeypatch):
 
 def assembly(**environment):
     """What numba compiles in a process of its own, since it reads its settings once."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASSEMBLY],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_python(ASSEMBLY, env=environment)
     assert len(done.stdout) > 1000
     return done.stdout
 

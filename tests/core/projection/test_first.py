@@ -1,8 +1,5 @@
 """The first projections on a machine are run by Python, with the bits of compiled kernels."""
 
-import os
-import subprocess
-import sys
 import threading
 import warnings
 
@@ -11,6 +8,7 @@ import pytest
 
 from benchmarks.speed.matrices import CASES, FAMILIES, draw_caps
 from tests.makers.marks import needs_jit
+from tests.makers.processes import run_python
 from tvcs_core import TVCS, project
 from tvcs_core.jit import by_python, has_kept, kernel
 from tvcs_core.projection import first
@@ -96,13 +94,7 @@ def test_only_the_thread_within_the_block_runs_kernels_by_python():
 @needs_jit
 def test_a_first_projection_compiles_nothing_and_gives_the_same_bytes(tmp_path):
     def run(place):
-        done = subprocess.run(
-            [sys.executable, "-c", ONCE],
-            env=os.environ | {"TVCS_CACHE_DIR": str(place)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = run_python(ONCE, env={"TVCS_CACHE_DIR": str(place)})
         return done.stdout.split(), done.stderr
 
     (found, gap, compiling), message = run(tmp_path)

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from crowd_tvcs.agreement.agreement import measure
 from crowd_tvcs.agreement.bootstrap import percentiles
 from crowd_tvcs.answers.answers import Answers
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers.
@@ -327,8 +327,7 @@ def test_the_command_refuses(tmp_path, options, message):
 def test_the_command_says_what_is_not_defined(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt,ann,a\nt,bob,a\n")
     words = ["--classes", "a,b", "--out", tmp_path / "out"]
-    done = crowd_tvcs("agreement", tmp_path / "a.csv", *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("agreement", tmp_path / "a.csv", *words))
     assert done.stdout.count("not defined: all answers are the same") == 2
     assert (
         json.loads((tmp_path / "out" / "summary.json").read_text())["fleiss_kappa"]["value"] is None
@@ -339,12 +338,9 @@ def test_of_pairs_that_are_answered_twice_one_answer_counts_if_asked(tmp_path):
     rows = ["t1,ann,a", "t1,ann,b", "t1,bob,b", "t2,ann,a", "t2,bob,a"]
     (tmp_path / "a.csv").write_text("task,worker,label\n" + "\n".join(rows))
     words = ("agreement", tmp_path / "a.csv", "--out", tmp_path / "out", "--force")
-    done = crowd_tvcs(*words)
-    assert done.exit_code == 2
-    assert "--duplicates first, last or majority" in done.stderr
+    assert "--duplicates first, last or majority" in check_refused(crowd_tvcs(*words))
     for keep, agreed in (("first", 0.0), ("last", 1.0)):
-        done = crowd_tvcs(*words, "--duplicates", keep)
-        assert done.exit_code == 0, done.stderr
+        check_done(crowd_tvcs(*words, "--duplicates", keep))
         result = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
         assert float(result.split(",")[3]) == agreed
         assert (

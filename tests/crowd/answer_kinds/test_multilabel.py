@@ -10,7 +10,7 @@ from benchmarks.answer_kinds.crowds import set_crowd, sets_of
 from crowd_tvcs.answer_kinds import multilabel
 from crowd_tvcs.answer_kinds.label_sets import LabelSets, read_label_sets
 from crowd_tvcs.answer_kinds.multilabel import vote_on_sets
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 
@@ -170,8 +170,7 @@ def test_a_file_is_what_was_written(tables):
 
 def test_the_command_says_what_gold_measured(tables):
     folder, data, gold = tables
-    done = command(folder, "--gold", folder / "g.csv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(folder, "--gold", folder / "g.csv"))
     assert "on 25 gold tasks, each judged without its own labels" in done.stderr
     assert "a whole set is right with the product of its claims to the power of" in done.stderr
     sets = {row["task"]: row for row in rows_of(folder / "o" / "labels.csv")}
@@ -216,31 +215,26 @@ def test_without_gold_nothing_is_claimed(tables):
 )
 def test_cells_that_are_no_sets_are_refused(tmp_path, row, more, says):
     (tmp_path / "a.csv").write_text(f"task,worker,label\nt1,ann,a;b\n{row}\n")
-    done = command(tmp_path, *more)
-    assert done.exit_code == 2
-    assert says in done.stderr
+    assert says in check_refused(command(tmp_path, *more))
     assert not (tmp_path / "o").exists()
 
 
 def test_gold_with_two_sets_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,a;b\n")
     (tmp_path / "g.csv").write_text("task,label\nt1,a\nt1,b\n")
-    done = command(tmp_path, "--gold", tmp_path / "g.csv")
-    assert done.exit_code == 2
-    assert "g.csv:3, column 'label': task 't1' has two sets of labels" in done.stderr
+    err = check_refused(command(tmp_path, "--gold", tmp_path / "g.csv"))
+    assert "g.csv:3, column 'label': task 't1' has two sets of labels" in err
 
 
 def test_a_separator_at_the_end_and_rows_without_an_answer(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,a;b;\nt1,bob,\nt2,bob,none\n")
-    done = command(tmp_path, "--leave-out-missing")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tmp_path, "--leave-out-missing"))
     assert "left out: 1 without a label" in done.stderr
     assert [row["answers"] for row in rows_of(tmp_path / "o" / "labels.csv")] == ["1", "1"]
 
 
 def test_another_text_between_labels_is_warned_of(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,x|y\nt2,bob,y\n")
-    done = command(tmp_path)
-    assert done.exit_code == 0
+    done = check_done(command(tmp_path))
     assert "1 label holds '|', such as 'x|y'; if it stands between labels" in done.stderr
     assert "labels hold" not in command(tmp_path, "--separator", "|", out="other").stderr

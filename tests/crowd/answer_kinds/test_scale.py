@@ -23,7 +23,7 @@ from crowd_tvcs.answer_kinds.scale_posterior import answer_weights
 from crowd_tvcs.answer_kinds.worker_types import lapse_shares, worker_types
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.arrays import sum_by
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 SCALE = ["bad", "poor", "fair", "good", "best"]
@@ -301,8 +301,7 @@ def command(folder, *more, scale=STEPS, out="o"):
 
 
 def test_the_command_says_what_gold_measured(tables):
-    done = command(tables, "--gold", tables / "g.csv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tables, "--gold", tables / "g.csv"))
     assert "the scale is ordered" in done.stderr
     assert "on 10 gold tasks, each judged without its own label" in done.stderr
     rows = rows_of(tables / "o" / "labels.csv")
@@ -316,15 +315,13 @@ def test_the_command_says_what_gold_measured(tables):
     run = json.loads((tables / "o" / "run.json").read_text())
     assert run["seed"] == 0
     assert run["parameters"]["scale"] == STEPS
-    again = command(tables, "--gold", tables / "g.csv", out="again")
-    assert again.exit_code == 0
+    check_done(command(tables, "--gold", tables / "g.csv", out="again"))
     for name in ("labels.csv", "workers.csv", "summary.json"):
         assert (tables / "o" / name).read_bytes() == (tables / "again" / name).read_bytes()
 
 
 def test_without_gold_no_confidence_is_stated(tables):
-    done = command(tables)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tables))
     assert "confidence not measured: 5 gold tasks with answers are needed, found 0" in done.stderr
     for row in rows_of(tables / "o" / "labels.csv"):
         assert row["label"] in SCALE
@@ -342,15 +339,12 @@ def test_without_gold_no_confidence_is_stated(tables):
     ],
 )
 def test_options_of_classes_are_refused_beside_a_scale(tables, more, says):
-    done = command(tables, *more)
-    assert done.exit_code == 2
-    assert says in done.stderr
+    assert says in check_refused(command(tables, *more))
     assert not (tables / "o").exists()
 
 
 def test_an_answer_outside_the_scale_is_refused_by_its_line(tables):
-    done = command(tables, scale="bad,poor,fair,good")
-    assert done.exit_code == 2
-    assert "a.csv:10, column 'label'" in done.stderr
-    assert "'best'" in done.stderr
+    err = check_refused(command(tables, scale="bad,poor,fair,good"))
+    assert "a.csv:10, column 'label'" in err
+    assert "'best'" in err
     assert "evenly spaced" in command(tables, scale="1,2,4").stderr

@@ -21,7 +21,7 @@ from crowd_tvcs.routing.replay import replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 WORKERS = [f"w{i}" for i in range(6)]
@@ -77,8 +77,7 @@ def test_gold_counts_whether_it_was_answered_or_not():
 
 
 def test_quality_says_writes_and_records_the_shares():
-    done = crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q"))
     assert SAID in done.stderr
     rows = rows_of("q/classes.csv")
     assert [(row["label"], row["gold"]) for row in rows] == [("no", "60"), ("yes", "100")]
@@ -89,8 +88,7 @@ def test_quality_says_writes_and_records_the_shares():
 
 def test_vote_uses_the_shares_unless_a_prior_is_given():
     def labels(*words):
-        done = crowd_tvcs("vote", "answers.csv", "--out", "v", "--force", *words)
-        assert done.exit_code == 0, done.stderr
+        done = check_done(crowd_tvcs("vote", "answers.csv", "--out", "v", "--force", *words))
         record = json.loads(Path("v/run.json").read_text())["parameters"]
         rows = {
             row["task"]: (row["label"], float(row["confidence"])) for row in rows_of("v/labels.csv")
@@ -152,8 +150,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
     Path("truth.csv").write_text("\n".join(["task,label", *rows, ""]))
     words = ("replay", "recorded.csv", "truth.csv", "--labels", "1,3", "--splits", 2, "--force")
     for name, more in (("shares", ()), ("equal", ("--prior", "equal"))):
-        done = crowd_tvcs(*words, "--out", "r", *more)
-        assert done.exit_code == 0, done.stderr
+        done = check_done(crowd_tvcs(*words, "--out", "r", *more))
         assert ("class prevalence from gold" in done.stderr) == (name == "shares")
         rows = {
             (r["policy"], r["vote"], r["labels"]): float(r["accuracy"])
@@ -172,8 +169,7 @@ def init():
 
 
 def test_a_campaign_believes_the_shares(init):
-    done = init("--error-model", "independent")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(init("--error-model", "independent"))
     assert SAID in done.stderr
     with Campaign("c.db") as campaign:
         state = campaign.state()
@@ -194,8 +190,7 @@ def test_a_campaign_believes_the_shares(init):
 
 @pytest.mark.parametrize("prior", ["0.5", "equal", "no=.5,yes=.5"])
 def test_a_prior_that_is_given_goes_before_the_shares(init, prior):
-    done = init("--prior", prior)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(init("--prior", prior))
     assert "class shares" not in done.stderr
     with Campaign("c.db") as campaign:
         assert (campaign.state().prior == 0.5).all()
@@ -243,11 +238,10 @@ def test_the_file_of_shares_is_a_prior_of_plans():
     rows = Path("q/classes.csv").read_text().splitlines()
     Path("turned.csv").write_text("\n".join([rows[0], *rows[:0:-1], ""]))
     for name in ("q/classes.csv", "turned.csv"):
-        done = crowd_tvcs(
+        check_done(crowd_tvcs(
             "assign", "q/quality.csv", "--confusion", "q/confusion.csv", "--out", "d", "--force",
             "--class-prior", name, "--budget", 0,
-        )  # fmt: skip
-        assert done.exit_code == 0, done.stderr
+        ))  # fmt: skip
         nothing = json.loads(Path("d/summary.json").read_text())
         assert nothing["expected_accuracy"] == pytest.approx(SHARES["yes"])
         assert json.loads(Path("d/run.json").read_text())["parameters"]["class_prior"] == (
@@ -269,9 +263,7 @@ def test_a_file_that_holds_no_shares_is_refused_in_one_line(init, text, message)
     Path("s.csv").write_text(text)
     with pytest.raises(ValueError, match=r"must|already"):
         read_prior("s.csv", ["no", "yes"])
-    done = init("--prior", "s.csv")
-    assert done.exit_code == 2
-    assert message in done.stderr.splitlines()[-1]
+    assert message in check_refused(init("--prior", "s.csv")).splitlines()[-1]
     assert not Path("c.db").exists()
 
 
@@ -292,9 +284,8 @@ def test_a_class_that_only_gold_has_is_pointed_out(init):
         assert done.exit_code == 0, done.stderr
         assert sum(line.startswith(warning) for line in done.stderr.splitlines()) == 1
     words = ("--gold", "gold.csv", "--out", "w", "--classes", "no,yes")
-    refused = crowd_tvcs("quality", "answers.csv", *words)
-    assert refused.exit_code == 2
-    assert "gold.csv:9, column 'label': must be one of the classes 'no', 'yes'" in refused.stderr
+    err = check_refused(crowd_tvcs("quality", "answers.csv", *words))
+    assert "gold.csv:9, column 'label': must be one of the classes 'no', 'yes'" in err
     assert warn_unused_classes(["yes", "no"], {"t": "yes", "u": "no"}) == []
     (line,) = warn_unused_classes(["yes", "no"], {"t": "Yes", "u": "Yes", "v": "no"})
     assert "2 gold tasks ('t', 'u') have the label 'Yes'" in line

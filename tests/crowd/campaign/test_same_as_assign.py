@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign, Worker
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 
 NAMES = [f"w{i}" for i in range(12)]
 TASKS = [f"t{j}" for j in range(20)]
@@ -75,8 +75,7 @@ def test_the_first_round_is_the_plan_of_assign(case):
         given = [*tables(workers + rest, tasks), *words]
     done = crowd_tvcs("assign", "quality.csv", "--out", "a", "--method", method, *given, *forbidden)
     assert done.exit_code == 0, done.stderr
-    done = crowd_tvcs("campaign", "init", "c.db", "--quality", quality, *given)
-    assert done.exit_code == 0, done.stderr
+    check_done(crowd_tvcs("campaign", "init", "c.db", "--quality", quality, *given))
     with Campaign("c.db") as campaign:
         found = campaign.plan(method=method, time_limit=None)
     with Path("a/assignment.csv").open(newline="") as file:
@@ -92,8 +91,7 @@ def test_groups_leave_no_label_unplanned(tmp_path):
     Path("one.csv").write_text("worker,quality\n" + "".join(f"{w},0.75\n" for w in NAMES))
     given = tables(GROUPS, "task\n" + "\n".join(TASKS) + "\n")
     assert crowd_tvcs("campaign", "init", "c.db", "--quality", "one.csv", *given).exit_code == 0
-    done = crowd_tvcs("campaign", "plan", "c.db", "--labels", 60)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("campaign", "plan", "c.db", "--labels", 60))
     pairs = list(csv.reader(done.stdout.splitlines()))[1:]
     assert len(pairs) == 60
     assert len({("abc"[int(w[1:]) % 3], t) for w, t in pairs}) == 60

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.crowd.cli.test_campaign import folder, read, run, store
+from tests.makers.commands import check_done, check_refused
 
 __all__ = ["folder", "store"]
 
@@ -49,17 +50,14 @@ def test_times_of_a_table_are_kept(store):
     stamps = ["2026-03-01T12:00:01Z", "2026-03-01T12:00:02Z"]
     assert rows == [["answered_at", "seconds"], [stamps[0], "1.0"], [stamps[1], "2.0"]]
     Path("late.csv").write_text(header + f"{pairs[0][1]},{pairs[0][0]},yes,2026-03-02,2026-03-01\n")
-    wrong = run("import", store, "late.csv")
-    assert wrong.exit_code == 2
-    assert "late.csv:2" in wrong.stderr
-    assert "times run backwards" in wrong.stderr
+    err = check_refused(run("import", store, "late.csv"))
+    assert "late.csv:2" in err
+    assert "times run backwards" in err
 
 
 def test_a_store_is_copied_and_the_copy_is_a_store(store):
-    done = run("copy", store, "backup.db")
-    assert done.exit_code == 0
+    done = check_done(run("copy", store, "backup.db"))
     assert done.stderr == "copied with 0 answers; links of workers work on the copy too\n"
     assert run("status", "backup.db").stdout == run("status", store).stdout
-    again = run("copy", store, "backup.db")
-    assert again.exit_code == 2
-    assert "backup.db: holds tables already; name a new file or an empty database" in again.stderr
+    err = check_refused(run("copy", store, "backup.db"))
+    assert "backup.db: holds tables already; name a new file or an empty database" in err

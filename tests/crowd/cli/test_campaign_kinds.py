@@ -10,7 +10,7 @@ import pytest
 
 from crowd_tvcs.campaign import state
 from crowd_tvcs.factors import prices, tables
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 
 run = partial(crowd_tvcs, "campaign")
 
@@ -65,14 +65,12 @@ def test_a_large_campaign_of_kinds_runs_from_the_first_plan_to_the_labels(monkey
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
     monkeypatch.setattr(state, "CHUNK_PAIRS", 12)
     assert run("init", "a.db", *OF_KINDS, *CAPS).exit_code == 0
-    done = run("plan", "a.db", "--time-limit", 3600)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(run("plan", "a.db", "--time-limit", 3600))
     assert "labels by best" in done.stderr
     assert "this round is" in done.stderr
     assert len(done.stdout.splitlines()) > 40
-    refused = run("replan", "a.db", "--method", "fast")
-    assert refused.exit_code == 2
-    assert "the method fast does not honour kinds; these do: best" in refused.stderr
+    err = check_refused(run("replan", "a.db", "--method", "fast"))
+    assert "the method fast does not honour kinds; these do: best" in err
 
 
 @pytest.mark.parametrize(
@@ -97,10 +95,9 @@ def test_kinds_and_tasks_that_do_not_fit_are_refused_in_one_line(tmp_path, chang
     with (tmp_path / "tasks.csv").open("a", encoding="utf-8") as file:
         file.write(f"\n{change}")
     (tmp_path / "bare.csv").write_text("task\nt00\n")
-    done = run("init", "c.db", *words)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    err = check_refused(run("init", "c.db", *words))
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
     assert not (tmp_path / "c.db").exists()
 
 
@@ -117,10 +114,9 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
         (("--quality", "quality.csv"), "are of kinds of tasks; give it kinds"),
         (("--kinds", "other.csv"), "other.csv: the quality of 'w0' on 'k0' must be "),
     ):
-        done = run("add", "c.db", *words)
-        assert done.exit_code == 2
-        assert message in done.stderr
-        assert len(done.stderr.strip().splitlines()) == 1
+        err = check_refused(run("add", "c.db", *words))
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
     done = run("add", "c.db", "--kinds", "new.csv", "--tasks", "more.csv", "--workers", "names.csv")
     assert done.exit_code == 0, done.stderr
     assert "1 worker, 2 tasks, kinds added" in done.stderr

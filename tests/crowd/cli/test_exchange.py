@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.crowd import tools
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 
 
 @pytest.fixture
@@ -25,16 +25,14 @@ def plan(tmp_path):
 @pytest.mark.parametrize("tool", tools.TOOLS)
 def test_a_plan_goes_to_the_tool_and_its_answers_come_back(tool, plan, tmp_path):
     write, name, question = tools.TOOLS[tool]
-    done = crowd_tvcs("export", plan, "--format", name, "--out", tmp_path / "given")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("export", plan, "--format", name, "--out", tmp_path / "given"))
     assert "4 pairs of 2 tasks and" in done.stderr
     record = json.loads((tmp_path / "given" / "run.json").read_text())
     assert record["inputs"][0]["file"] == "assignment.csv"
     (given,) = (p for p in (tmp_path / "given").iterdir() if p.name != "run.json")
     write(given, tmp_path / "exported", lambda task, worker: "yes" if worker == "NA" else "no")
     words = ["import", tmp_path / "exported", "--format", name, "--out", tmp_path / "back"]
-    done = crowd_tvcs(*words, *(("--question", question) if question else ()))
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs(*words, *(("--question", question) if question else ())))
     assert "4 answers of" in done.stderr
     answers = tools.rows_of(tmp_path / "back" / "answers.csv")
     assert list(answers[0]) == ["task", "worker", "label"]
@@ -51,8 +49,7 @@ def test_omissions_are_reported_and_recorded(tmp_path):
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, lines)))
     (tmp_path / "accounts.csv").write_text("account,worker\ns0,Ann\n")
     words = ["import", tmp_path / "x.jsonl", "--format", "prodigy", "--out", tmp_path / "out"]
-    done = crowd_tvcs(*words, "--accounts", tmp_path / "accounts.csv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs(*words, "--accounts", tmp_path / "accounts.csv"))
     assert "left out: 2 ignored, 1 rejected" in done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["left_out"] == {"ignored": 2, "rejected": 1}
@@ -77,12 +74,10 @@ def test_tasks_without_a_worker_are_reported(plan, tmp_path):
 def test_a_damaged_export_leaves_nothing_behind(plan, tmp_path):
     (tmp_path / "x.json").write_text('[{"data": {"task": "1"}, "annotations": [')
     words = ["--format", "label-studio", "--out", tmp_path / "out"]
-    done = crowd_tvcs("import", tmp_path / "x.json", *words)
-    assert done.exit_code == 2
-    assert "x.json:1: is not whole JSON" in done.stderr
+    err = check_refused(crowd_tvcs("import", tmp_path / "x.json", *words))
+    assert "x.json:1: is not whole JSON" in err
     assert not (tmp_path / "out").exists()
     assert crowd_tvcs("import", tmp_path / "none.json", *words).exit_code == 2
-    done = crowd_tvcs("export", plan, "--format", "cvat", "--out", tmp_path / "out")
-    assert done.exit_code == 2
-    assert "--format must be one of label-studio" in done.stderr
+    err = check_refused(crowd_tvcs("export", plan, "--format", "cvat", "--out", tmp_path / "out"))
+    assert "--format must be one of label-studio" in err
     assert not (tmp_path / "out").exists()

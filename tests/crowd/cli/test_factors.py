@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.factors import prices, tables
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 
 # A limit that no machine is slow enough to reach: what is found before one is another plan.
 CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 30, "--budget", 150)
@@ -50,8 +50,7 @@ def dense(crowd, command="assign", *words):
 
 def test_a_crowd_whose_table_fits_gets_the_bytes_of_the_table(crowd):
     for ask, out in ((in_factors, "a"), (dense, "b")):
-        done = ask(crowd, "assign", *CAPS, "--out", crowd / out)
-        assert done.exit_code == 0, done.stderr
+        check_done(ask(crowd, "assign", *CAPS, "--out", crowd / out))
     for name in ("assignment.csv", "summary.json", "prices.csv"):
         assert (crowd / "a" / name).read_bytes() == (crowd / "b" / name).read_bytes(), name
     assert crowd_tvcs("verify", crowd / "a").exit_code == 0
@@ -61,8 +60,7 @@ def test_a_crowd_whose_table_fits_gets_the_bytes_of_the_table(crowd):
 
 def test_a_crowd_whose_table_does_not_fit_is_planned_and_verified_in_factors(crowd, monkeypatch):
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    done = in_factors(crowd, "assign", *CAPS, "--out", crowd / "out")
-    assert done.exit_code == 0, done.stderr
+    check_done(in_factors(crowd, "assign", *CAPS, "--out", crowd / "out"))
     names = ["accuracy.csv", "assignment.csv", "prices.csv", "report.html", "run.json"]
     assert sorted(os.listdir(crowd / "out")) == [*names, "summary.json"]
     summary = json.loads((crowd / "out" / "summary.json").read_text())
@@ -73,8 +71,7 @@ def test_a_crowd_whose_table_does_not_fit_is_planned_and_verified_in_factors(cro
     page = (crowd / "out" / "report.html").read_text()
     assert "Kinds of tasks" in page
     assert "accuracy.csv has all" in page
-    done = crowd_tvcs("verify", crowd / "out")
-    assert done.exit_code == 0, done.output
+    check_done(crowd_tvcs("verify", crowd / "out"))
     rows = json.loads(in_factors(crowd, "what-if", "--budgets", "50,150", "--json").stdout)
     assert [row["certified"] for row in rows["budgets"]] == [True, True]
 
@@ -111,9 +108,8 @@ def test_money_in_the_record_of_a_plan_by_kinds_is_refused(crowd, monkeypatch):
     assert in_factors(crowd, "assign", *CAPS, "--out", crowd / "out").exit_code == 0
     record = crowd / "out" / "run.json"
     record.write_text(record.read_text().replace('"money": null', '"money": 3.0'))
-    done = crowd_tvcs("verify", crowd / "out")
-    assert done.exit_code == 2
-    assert "money must be null for a plan by kinds of tasks" in done.stderr
+    err = check_refused(crowd_tvcs("verify", crowd / "out"))
+    assert "money must be null for a plan by kinds of tasks" in err
 
 
 @pytest.mark.parametrize(
@@ -126,10 +122,9 @@ def test_money_in_the_record_of_a_plan_by_kinds_is_refused(crowd, monkeypatch):
 )
 def test_one_crowd_is_asked_for(crowd, monkeypatch, words, message):
     monkeypatch.chdir(crowd)
-    done = crowd_tvcs("assign", *words, "--out", "out")
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    err = check_refused(crowd_tvcs("assign", *words, "--out", "out"))
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -146,7 +141,5 @@ def test_what_only_a_table_can_have_is_refused_for_a_large_crowd(
     crowd, monkeypatch, words, message
 ):
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    done = in_factors(crowd, "assign", *words, "--out", crowd / "out")
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(in_factors(crowd, "assign", *words, "--out", crowd / "out"))
     assert not (crowd / "out").exists()

@@ -15,7 +15,7 @@ from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.verification.verify import verify
 from crowd_tvcs.what_if import what_if as what_if_budget
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 
 TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
 TOLD = ForecastModel(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
@@ -48,8 +48,7 @@ def summary_of(folder):
     ],
 )
 def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
-    done = assign("--out", "plan", *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(assign("--out", "plan", *words))
     record = summary_of(folder / "plan")
     forecast = record["forecast"]
     assert forecast["gold_tasks"] == 50
@@ -63,8 +62,7 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     ]
     # The command of the report makes the same plan again.
     command = page.split("<pre>crowd-tvcs assign ")[1].split(" --out DIR")[0]
-    again = crowd_tvcs("assign", *shlex.split(command), "--out", "again")
-    assert again.exit_code == 0, again.stderr
+    check_done(crowd_tvcs("assign", *shlex.split(command), "--out", "again"))
     assert summary_of(folder / "again") == record
 
 
@@ -100,8 +98,7 @@ def test_verify_believes_honest_plans_of_large_teams_of_several_classes(folder, 
 
 def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
     words = ("--dependence", "other.json", "--common-error", 0.1)
-    done = assign("--out", "other", *words)
-    assert done.exit_code == 0
+    done = check_done(assign("--out", "other", *words))
     message = "other.json: no accuracy forecast, which is for its own common error only, 0.200"
     assert message in done.stderr.splitlines()
     assert "forecast" not in summary_of(folder / "other")
@@ -130,8 +127,7 @@ def test_a_number_says_nothing_of_gold(folder):
 
 def test_what_if_says_what_gold_foresees_of_every_budget(folder):
     words = ("--budgets", "3,6", "--method", "fast", "--dependence", "other.json")
-    done = what_if(*words, "--json")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(what_if(*words, "--json"))
     assert "other.json: the common error of the crowd is 0.200" in done.stderr
     rows = json.loads(done.stdout)["budgets"]
     for row in rows:
@@ -175,14 +171,12 @@ def test_crowds_planned_in_factors_say_that_nothing_is_foreseen(folder, monkeypa
     (folder / "tasks.csv").write_text("task,kind\nt1,easy\nt2,hard\nt3,hard\n")
     crowd = ("--kinds", "kinds.csv", "--tasks", "tasks.csv", "--dependence", "other.json")
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        done = crowd_tvcs(*command, *crowd)
-        assert done.exit_code == 2
-        assert "--dependence is for crowds whose workers x tasks are at most 3" in done.stderr
+        err = check_refused(crowd_tvcs(*command, *crowd))
+        assert "--dependence is for crowds whose workers x tasks are at most 3" in err
     nothing = Dependence(plan_error=0.0, forecast_model=TOLD, source="gold", gold=50)
     (folder / "other.json").write_text(json.dumps(nothing.as_json()))
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        done = crowd_tvcs(*command, *crowd)
-        assert done.exit_code == 0, done.stderr
+        done = check_done(crowd_tvcs(*command, *crowd))
         message = "no accuracy forecast for large crowds with --kinds"
         assert f"other.json: {message}" in done.stderr.splitlines()
         assert "forecast" not in done.stdout

@@ -12,7 +12,7 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.streams import stream
 
@@ -46,15 +46,13 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
     expected = estimate_quality(answers, gold).dependence
     words = [crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out"]
-    done = crowd_tvcs("quality", *words, tmp_path / "skills")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("quality", *words, tmp_path / "skills"))
     assert "on 40 held-out gold tasks mean confidence is " in done.stderr
     given = json.loads((tmp_path / "skills" / "dependence.json").read_text(encoding="utf-8"))
     assert Dependence.from_json(given) == expected
     assert record_of(tmp_path / "skills")["parameters"]["dependence"] == given
     assert (given["source"], given["order"], given["gold"]) == ("gold", "best first", 40)
-    done = crowd_tvcs("vote", *words, tmp_path / "labels")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("vote", *words, tmp_path / "labels"))
     as_given = estimate_quality(answers, gold, like=answers)
     assert as_given.dependence.order == "as given"
     voted = record_of(tmp_path / "labels")["parameters"]
@@ -81,8 +79,7 @@ def truth_of(crowd, answers):
 def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tmp_path):
     words = ["vote", crowd / "answers.csv", "--gold", crowd / "gold.csv"]
     for model in ("independent", "dependent"):
-        done = crowd_tvcs(*words, "--error-model", model, "--out", tmp_path / model)
-        assert done.exit_code == 0, done.stderr
+        done = check_done(crowd_tvcs(*words, "--error-model", model, "--out", tmp_path / model))
         parameters = record_of(tmp_path / model)["parameters"]
         assert parameters["error_model"] == model
         assert (parameters["dependence"] is None) == (model == "independent")
@@ -111,8 +108,7 @@ def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,1\nt,b,1\nu,a,0\n")
     (tmp_path / "q.csv").write_text("worker,t,u\na,0.8,0.8\nb,0.8,0.8\n")
     words = ["vote", tmp_path / "a.csv", "--quality", tmp_path / "q.csv"]
-    none = crowd_tvcs(*words, "--out", tmp_path / "none")
-    assert none.exit_code == 0, none.stderr
+    none = check_done(crowd_tvcs(*words, "--out", tmp_path / "none"))
     assert "as in most crowds (no gold, so no confidence is validated)" in none.stderr
     bayes = crowd_tvcs(*words, "--error-model", "independent", "--out", tmp_path / "bayes")
     assert bayes.exit_code == 0, bayes.stderr
@@ -138,11 +134,10 @@ def test_an_unknown_model_is_refused(crowd, tmp_path, command):
 def test_replay_writes_what_is_claimed(crowd, tmp_path):
     claimed = {}
     for model in ("dependent", "independent"):
-        done = crowd_tvcs(
+        done = check_done(crowd_tvcs(
             "replay", crowd / "answers.csv", crowd / "truth.csv", "--labels", "1,3", "--splits", 3,
             "--error-model", model, "--gold-share", 0.5, "--out", tmp_path / model,
-        )  # fmt: skip
-        assert done.exit_code == 0, done.stderr
+        ))  # fmt: skip
         assert record_of(tmp_path / model)["parameters"]["error_model"] == model
         rows, splits = (rows_of(tmp_path / model / f"{n}.csv") for n in ("replay", "splits"))
         assert {"mean_confidence", "confident_share", "confident_accuracy"} <= set(rows[0]) & set(

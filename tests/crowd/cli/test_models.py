@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 
@@ -12,11 +12,10 @@ from tests.makers.tables import rows_of
 def crowd(tmp_path_factory):
     """A simulated crowd of three models of one family and eight people."""
     folder = tmp_path_factory.mktemp("models") / "crowd"
-    done = crowd_tvcs(
+    check_done(crowd_tvcs(
         "simulate", "--family", "models", "--models", "3", "--workers", 8, "--tasks", 60,
         "--gold", 40, "--full-answers", "--seed", 2, "--out", folder,
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    ))  # fmt: skip
     return folder
 
 
@@ -28,8 +27,7 @@ def command(crowd, out, *more, answers="answers.csv", workers="workers.csv"):
 
 
 def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path):
-    done = command(crowd, tmp_path / "m")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(crowd, tmp_path / "m"))
     assert "after 3 models agree on" in done.stdout
     short = command(crowd, tmp_path / "short", "--target", 0.999, "--max-people", 1)
     assert "1 people do not raise it" not in short.stdout
@@ -50,13 +48,11 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
         second = float(prior["prior"])
         assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
     assert len(rows_of(tmp_path / "m" / "people.csv")) == 8
-    plan = crowd_tvcs(
+    check_done(crowd_tvcs(
         "assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
         "--workers", tmp_path / "m" / "people.csv", "--budget", 30, "--out", tmp_path / "plan",
-    )  # fmt: skip
-    assert plan.exit_code == 0, plan.stderr
-    proof = crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
-    assert proof.exit_code == 0, proof.stdout + proof.stderr
+    ))  # fmt: skip
+    check_done(crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv"))
     expected = json.loads((tmp_path / "plan" / "summary.json").read_text())["expected_accuracy"]
     before = sum(float(task["confidence"]) for task in tasks) / len(tasks)
     assert expected > before
@@ -64,13 +60,11 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     sure = [float(task["confidence"]) for task in tasks if task["task"] not in asked]
     assert min(sure) > min(float(task["confidence"]) for task in tasks)
     store = tmp_path / "store.db"
-    begun = crowd_tvcs(
+    check_done(crowd_tvcs(
         "campaign", "init", store, "--quality", tmp_path / "m" / "quality.csv", "--tasks",
         tmp_path / "m" / "priors.csv", "--workers", tmp_path / "m" / "people.csv", "--target", 0.95,
-    )  # fmt: skip
-    assert begun.exit_code == 0, begun.stderr
-    stop = crowd_tvcs("campaign", "review", store, "--json")
-    assert stop.exit_code == 0, stop.stderr
+    ))  # fmt: skip
+    stop = check_done(crowd_tvcs("campaign", "review", store, "--json"))
     done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "confident"}
     assert done == {task["task"] for task in tasks if float(task["confidence"]) >= 0.95}
 
@@ -96,17 +90,14 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     gold = [f"t{j:02d},{names[y]}" for j, y in enumerate(truth[:30])]
     (folder / "gold.csv").write_text("\n".join(["task,label", *gold]))
     (folder / "workers.csv").write_text("worker,kind,family\nm1,model,f\nm2,Model,g\nann,person,\n")
-    done = command(folder, tmp_path / "m")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(folder, tmp_path / "m"))
     assert "1 worker with answers, not in" in done.stderr
     priors = rows_of(tmp_path / "m" / "priors.csv")
     assert list(priors[0]) == ["task", "prior=Dog", "prior=cat", "prior=fox"]
     words = ["assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
              "--classes", 3, "--budget", 12, "--method", "best", "--out"]  # fmt: skip
-    plan = crowd_tvcs(*words, tmp_path / "plan")
-    assert plan.exit_code == 0, plan.stderr
-    proof = crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
-    assert proof.exit_code == 0, proof.stdout + proof.stderr
+    check_done(crowd_tvcs(*words, tmp_path / "plan"))
+    check_done(crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv"))
     summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
     best = {row["task"]: max(float(v) for v in list(row.values())[1:]) for row in priors}
     asked = {row["task"] for row in rows_of(tmp_path / "plan" / "assignment.csv")}
@@ -114,13 +105,12 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
         assert (
             accuracy == pytest.approx(best[task]) if task not in asked else accuracy >= best[task]
         )
-    two = crowd_tvcs(*words[:4], "--out", tmp_path / "no")
-    assert two.exit_code == 2
-    assert "found 'prior=Dog'" in two.stderr  # of two classes a task has one chance
+    assert "found 'prior=Dog'" in check_refused(
+        crowd_tvcs(*words[:4], "--out", tmp_path / "no")
+    )  # of two classes a task has one chance
     words[words.index(3)] = 4
-    wrong = crowd_tvcs(*words, tmp_path / "no")
-    assert wrong.exit_code == 2
-    assert "must have a column prior=CLASS for each of 4 classes, found 3" in wrong.stderr
+    err = check_refused(crowd_tvcs(*words, tmp_path / "no"))
+    assert "must have a column prior=CLASS for each of 4 classes, found 3" in err
     text = (tmp_path / "m" / "priors.csv").read_text().splitlines()
     text[1] = "t30,0.5,0.5,0.5"
     (tmp_path / "m" / "priors.csv").write_text("\n".join(text))
@@ -143,10 +133,9 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
 )
 def test_a_table_of_workers_that_cannot_be_is_refused(crowd, tmp_path, workers, message):
     (tmp_path / "w.csv").write_text(workers)
-    done = command(crowd, tmp_path / "out", workers=tmp_path / "w.csv")
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert done.stderr.strip().splitlines()[-1].startswith("error: ")
+    err = check_refused(command(crowd, tmp_path / "out", workers=tmp_path / "w.csv"))
+    assert message in err
+    assert err.strip().splitlines()[-1].startswith("error: ")
     assert not (tmp_path / "out").exists()
 
 
@@ -154,10 +143,9 @@ def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
     lines = (crowd / "answers.csv").read_text().splitlines()
     lines[1] = lines[1].rpartition(",")[0] + ",97"
     (tmp_path / "a.csv").write_text("\n".join(lines))
-    done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
-    assert done.exit_code == 2
-    assert ":2, column 'confidence': must be a probability in [0, 1], found '97'" in done.stderr
-    assert "; of percent write hundredths" in done.stderr
+    err = check_refused(command(crowd, tmp_path / "out", answers=tmp_path / "a.csv"))
+    assert ":2, column 'confidence': must be a probability in [0, 1], found '97'" in err
+    assert "; of percent write hundredths" in err
 
 
 @pytest.mark.parametrize(
@@ -172,16 +160,13 @@ def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
     ],
 )
 def test_options_out_of_range_are_named(crowd, tmp_path, options, message):
-    done = command(crowd, tmp_path / "out", *options)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(command(crowd, tmp_path / "out", *options))
 
 
 def test_gold_alone_leaves_nothing_to_hand_on(crowd, tmp_path):
     lines = (crowd / "answers.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
-    done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(crowd, tmp_path / "out", answers=tmp_path / "a.csv"))
     assert "every task with answers is gold: no task is left for people" in done.stderr
     assert rows_of(tmp_path / "out" / "tasks.csv") == []
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["gold"] == 40
@@ -211,8 +196,7 @@ def test_a_model_that_was_asked_twice_counts_once_with_its_confidence(crowd, tmp
 
 
 def test_the_cheapest_plan_that_gold_confirms_is_named(crowd, tmp_path):
-    sure = command(crowd, tmp_path / "sure", "--right-share", 0.6, "--random-gold")
-    assert sure.exit_code == 0, sure.stderr
+    sure = check_done(command(crowd, tmp_path / "sure", "--right-share", 0.6, "--random-gold"))
     assert "a share of 0.6 right labels is confirmed by 40 gold tasks: " in sure.stdout
     rows = rows_of(tmp_path / "sure" / "plans.csv")
     last = [row for row in rows if row["confirmed"] == "yes"][-1]
@@ -231,25 +215,22 @@ def test_a_share_that_nothing_can_show_is_refused(crowd, tmp_path):
     lines = (crowd / "answers.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(x for x in lines if ",p" not in x))
     share = ("--right-share", 0.6, "--random-gold")
-    none = command(crowd, tmp_path / "out", *share, answers=tmp_path / "a.csv")
-    assert none.exit_code == 2
-    assert "needs the accuracy of people, found none: give answers of people to" in none.stderr
+    err = check_refused(command(crowd, tmp_path / "out", *share, answers=tmp_path / "a.csv"))
+    assert "needs the accuracy of people, found none: give answers of people to" in err
     given = command(
         crowd, tmp_path / "out", *share, "--person-accuracy", 0.9, answers=tmp_path / "a.csv"
     )
     assert "is not proved, as it takes people to err independently" in given.stdout
     gold = (crowd / "gold.csv").read_text().splitlines()
     (tmp_path / "g.csv").write_text("\n".join(gold[:7]))
-    few = crowd_tvcs(
+    err = check_refused(crowd_tvcs(
         "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "few", *share,
-    )  # fmt: skip
-    assert few.exit_code == 2
-    assert "--right-share needs 10 gold tasks with answers of models, found 6" in few.stderr
+    ))  # fmt: skip
+    assert "--right-share needs 10 gold tasks with answers of models, found 6" in err
     (tmp_path / "only.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
-    only = command(crowd, tmp_path / "only", *share, answers=tmp_path / "only.csv")
-    assert only.exit_code == 2
-    assert "needs tasks without gold that models answered, found none" in only.stderr
+    err = check_refused(command(crowd, tmp_path / "only", *share, answers=tmp_path / "only.csv"))
+    assert "needs tasks without gold that models answered, found none" in err
     assert not (tmp_path / "only").exists()
 
 
@@ -260,11 +241,10 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     (tmp_path / "g.csv").write_text("\n".join(some))
     lines = (crowd / "answers.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(x for x in lines if ",p" not in x))
-    done = crowd_tvcs(
+    done = check_done(crowd_tvcs(
         "models", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "out",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    ))  # fmt: skip
     assert (
         "models have answers to 6 gold tasks only, too few to estimate shared errors" in done.stderr
     )
@@ -294,9 +274,7 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     ],
 )
 def test_simulate_refuses(tmp_path, options, message):
-    done = crowd_tvcs("simulate", "--out", tmp_path / "out", *options)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(crowd_tvcs("simulate", "--out", tmp_path / "out", *options))
 
 
 @pytest.mark.parametrize(("kept", "doubt"), [
@@ -307,11 +285,10 @@ def test_gold_that_measures_nothing_lets_nobody_go_without_people(crowd, tmp_pat
     """With 39 gold tasks of one class tasks were "sure and need nobody" by its share alone."""
     head, *rows = (crowd / "gold.csv").read_text().splitlines()
     (tmp_path / "g.csv").write_text("\n".join([head, *kept(rows)]))
-    done = crowd_tvcs(
+    done = check_done(crowd_tvcs(
         "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "out", "--target", ".7",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    ))  # fmt: skip
     assert "needs no people" not in done.stdout
     sentences = [line for line in done.stdout.splitlines() if "a task is" in line]
     assert sentences

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.confusion import read_confusion
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 CAPS = (
@@ -61,8 +61,7 @@ def edit(path, change):
 def test_a_plan_of_many_classes_is_proved(tables, classes):
     given = [tables / word if word == "confusion.csv" else word for word in classes]
     out = tables / "plan"
-    done = crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, *given)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("assign", tables / "quality.csv", "--out", out, *CAPS, *given))
     assert "no plan can have more than" in done.stderr
     summary = json.loads((out / "summary.json").read_text())
     names = ["0", "1", "2", "3"] if "--classes" in classes else sorted(NAMES)
@@ -81,8 +80,7 @@ def test_a_plan_of_many_classes_is_proved(tables, classes):
 def test_what_if_knows_the_classes(tables):
     words = ("--budgets", "5,10", "--method", "fast", "--json")
     two = crowd_tvcs("what-if", tables / "quality.csv", *words)
-    three = crowd_tvcs("what-if", tables / "quality.csv", *words, "--classes", 3)
-    assert three.exit_code == 0, three.stderr
+    three = check_done(crowd_tvcs("what-if", tables / "quality.csv", *words, "--classes", 3))
     assert json.loads(two.stdout)["budgets"] != json.loads(three.stdout)["budgets"]
 
 

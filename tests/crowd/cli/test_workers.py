@@ -8,7 +8,7 @@ from benchmarks.crowd.simulated_workers import simulate_workers
 from crowd_tvcs.answers.times import to_iso
 from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
 from crowd_tvcs.verification.verify import verify
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 
 
@@ -35,8 +35,7 @@ def crowd(tmp_path_factory):
 
 def test_workers_are_listed_with_evidence_pay_and_verdict(crowd, tmp_path):
     words = ("workers", crowd / "a.csv", "--gold", crowd / "g.csv", "--workers", crowd / "w.csv")
-    done = crowd_tvcs(*words, "--out", tmp_path / "o", "--rows", 3)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs(*words, "--out", tmp_path / "o", "--rows", 3))
     assert "answered_at, seconds, 2000 answers" in done.stderr
     assert "ignored" not in done.stderr
     assert "answers under" in done.stderr
@@ -77,8 +76,7 @@ def test_without_times_the_rest_is_reported(crowd, tmp_path):
     text = "".join(f"{r['task']},{r['worker']},{r['label']}\n" for r in rows)
     (tmp_path / "a.csv").write_text("task,worker,label\n" + text)
     words = ("workers", tmp_path / "a.csv", "--gold", crowd / "g.csv", "--out", tmp_path / "o")
-    done = crowd_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs(*words))
     assert "no times of day, so drift, fatigue and patterns are not tested" in done.stderr
     assert {r["flag"] for r in rows_of(tmp_path / "o" / "flags.csv")} >= {"guessing", "same label"}
     assert not (tmp_path / "o" / "minutes.csv").exists()
@@ -89,9 +87,7 @@ def test_times_that_cannot_be_end_in_one_line(crowd, tmp_path):
     rows = "task,worker,label,answered_at,seconds\nt0000,w,1,,\nx,w,0,2999-01-01,1\n"
     (tmp_path / "a.csv").write_text(rows)
     words = ("workers", tmp_path / "a.csv", "--gold", crowd / "g.csv", "--out", tmp_path / "o")
-    done = crowd_tvcs(*words)
-    assert done.exit_code == 2
-    assert "a.csv:3, column 'answered_at'" in done.stderr.splitlines()[-1]
+    assert "a.csv:3, column 'answered_at'" in check_refused(crowd_tvcs(*words)).splitlines()[-1]
     assert not (tmp_path / "o").exists()
     assert crowd_tvcs(*words, "--min-quality", 2).exit_code == 2
 

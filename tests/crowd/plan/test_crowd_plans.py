@@ -7,14 +7,13 @@ from math import prod
 
 import pytest
 
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 
 N, M, PER_TASK, PER_WORKER, BUDGET, PRIOR = 7, 9, 3, 4, 20, 0.6
 
 
 def succeed(*words):
-    done = crowd_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    check_done(crowd_tvcs(*words))
 
 
 def accuracy(q, prior):

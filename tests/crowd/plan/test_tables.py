@@ -6,7 +6,7 @@ import json
 import pytest
 
 from crowd_tvcs.plan.tables import columns_of_classes
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tvcs_core.files.tables import read_table
 
 QUALITY = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n'=cy,0.6,0.6,0.6\n"
@@ -51,8 +51,7 @@ def test_all_tables_together_are_kept(assign, tmp_path):
 
 
 def test_a_prior_of_the_tasks_shows_in_what_is_expected(assign, tmp_path):
-    done = assign("--budget", 0, "--prior", 0.2, tasks="task,prior\nt1,0.9\nt2,0.5\n")
-    assert done.exit_code == 0, done.stderr
+    check_done(assign("--budget", 0, "--prior", 0.2, tasks="task,prior\nt1,0.9\nt2,0.5\n"))
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert list(summary["task_accuracy"].values()) == [0.9, 0.5, 0.8]
 
@@ -85,10 +84,9 @@ BAD = {
 
 @pytest.mark.parametrize(("option", "text"), BAD)
 def test_a_bad_table_is_refused_in_one_line(assign, tmp_path, option, text):
-    done = assign(**{option: text})
-    assert done.exit_code == 2
-    assert BAD[option, text] in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: ")
+    err = check_refused(assign(**{option: text}))
+    assert BAD[option, text] in err
+    assert err.splitlines()[-1].startswith("error: ")
     assert not (tmp_path / "out").exists()
 
 
@@ -105,15 +103,12 @@ def test_demands_that_break_caps_are_refused_in_one_line(assign):
         (("--method", "nobody"), {"forced": "worker,task\nann,t1\n"}, "method must be one of"),
     ]
     for words, tables, message in cases:
-        done = assign(*words, **tables)
-        assert done.exit_code == 2
-        assert message in done.stderr.splitlines()[-1]
+        assert message in check_refused(assign(*words, **tables)).splitlines()[-1]
 
 
 def test_a_missing_table_is_named(assign, tmp_path):
-    done = assign("--forced", tmp_path / "none.csv")
-    assert done.exit_code == 2
-    assert "none.csv: No such file or directory" in done.stderr
+    err = check_refused(assign("--forced", tmp_path / "none.csv"))
+    assert "none.csv: No such file or directory" in err
 
 
 CONFUSION = "worker,label,answer,probability\n" + "".join(
@@ -125,11 +120,10 @@ CONFUSION = "worker,label,answer,probability\n" + "".join(
 
 
 def test_tasks_of_three_classes_have_chances_of_their_own(assign, tmp_path):
-    done = assign(
+    check_done(assign(
         "--budget", 0, "--class-prior", ".5,.3,.2", tasks="task,prior=a,prior=b,prior=c\n"
         "t1,0.9,0.1,0\nt3,,,\n", confusion=CONFUSION,
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    ))  # fmt: skip
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["classes"] == ["a", "b", "c"]
     assert summary["task_accuracy"] == {"t1": 0.9, "t2": 0.5, "t3": 0.5}
@@ -148,9 +142,7 @@ def test_tasks_of_three_classes_have_chances_of_their_own(assign, tmp_path):
     ],
 )
 def test_chances_of_classes_that_cannot_be_are_refused(assign, tmp_path, tasks, message):
-    done = assign(tasks=tasks, confusion=CONFUSION)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(assign(tasks=tasks, confusion=CONFUSION))
     assert not (tmp_path / "out").exists()
 
 
@@ -163,9 +155,7 @@ def test_chances_are_read_for_more_than_two_classes(tmp_path, n_classes):
 
 
 def test_the_chances_of_the_classes_say_how_many_there_are(assign, tmp_path):
-    done = assign("--class-prior", "0.5,0.3,0.2", "--budget", 3)
-    assert done.exit_code == 0, done.stderr
+    check_done(assign("--class-prior", "0.5,0.3,0.2", "--budget", 3))
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["classes"] == ["0", "1", "2"]
-    done = assign("--class-prior", "0.5,0.3,0.2", "--classes", 4, "--force")
-    assert done.exit_code == 2
-    assert "--class-prior has 3 chances, but there are 4 classes" in done.stderr
+    err = check_refused(assign("--class-prior", "0.5,0.3,0.2", "--classes", 4, "--force"))
+    assert "--class-prior has 3 chances, but there are 4 classes" in err

@@ -15,7 +15,7 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.crowd_kit import NOT_USABLE, USABLE
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 from tests.makers.crowds import scattered
 
 
@@ -216,8 +216,7 @@ def test_gold_in_python_votes_as_the_command_does(tmp_path):
     answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
     write_answers(answers, crowd.answers)
     pd.Series(crowd.gold.labels, name="label").rename_axis("task").to_csv(gold)
-    done = crowd_tvcs("vote", answers, "--gold", gold, "--out", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
+    check_done(crowd_tvcs("vote", answers, "--gold", gold, "--out", tmp_path / "out"))
     written = pd.read_csv(tmp_path / "out" / "labels.csv", dtype={"label": str, "task": str})
     votes = vote(crowd.answers, gold=crowd.gold)
     pd.testing.assert_frame_equal(votes.to_frame(), written)

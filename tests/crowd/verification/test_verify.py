@@ -12,7 +12,7 @@ import pytest
 import crowd_tvcs as package
 from crowd_tvcs.verification.record_checks import digest
 from crowd_tvcs.verification.tables import _of_hash
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 PACKAGE = Path(package.__file__).parent
@@ -22,11 +22,10 @@ PACKAGE = Path(package.__file__).parent
 def plan(tmp_path):
     """A folder that `assign` wrote, and the quality table beside it."""
     assert crowd_tvcs("simulate", "--workers", 8, "--tasks", 12, "--out", tmp_path).exit_code == 0
-    done = crowd_tvcs(
+    done = check_done(crowd_tvcs(
         "assign", tmp_path / "quality.csv", "--out", tmp_path / "plan",
         "--max-workers-per-task", 3, "--max-tasks-per-worker", 5, "--budget", 30,
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    ))  # fmt: skip
     assert "no plan can have more than" in done.stderr
     return tmp_path / "plan"
 
@@ -39,8 +38,7 @@ def edit(path, change):
 
 
 def test_what_assign_wrote_is_proved(plan):
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(crowd_tvcs("verify", plan))
     assert "proved             yes" in done.stdout
     summary = json.loads((plan / "summary.json").read_text())
     assert summary["certified"]
@@ -98,21 +96,15 @@ def test_a_method_without_a_bound_is_not_proved(plan):
 @pytest.mark.parametrize("missing", ["run.json", "summary.json", "assignment.csv", "prices.csv"])
 def test_a_missing_file_is_bad_input(plan, missing):
     (plan / missing).unlink()
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert missing in done.stderr
+    assert missing in check_refused(crowd_tvcs("verify", plan))
 
 
 def test_another_quality_table_is_refused(plan):
     table = plan.parent / "quality.csv"
     table.write_text(table.read_text().replace("0.", "0.0", 1))
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert "is not the file that was read" in done.stderr
+    assert "is not the file that was read" in check_refused(crowd_tvcs("verify", plan))
     table.unlink()
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert f"crowd-tvcs verify {plan} PATH/quality.csv" in done.stderr
+    assert f"crowd-tvcs verify {plan} PATH/quality.csv" in check_refused(crowd_tvcs("verify", plan))
 
 
 @pytest.fixture
@@ -140,8 +132,7 @@ def test_tables_are_found_where_they_lay_from_any_folder(apart, monkeypatch):
         (plan, "."),
     ):
         monkeypatch.chdir(here)
-        done = crowd_tvcs("verify", name)
-        assert done.exit_code == 0, done.stderr
+        check_done(crowd_tvcs("verify", name))
     moved = apart.rename(apart.parent / "elsewhere")
     monkeypatch.chdir("/")
     assert crowd_tvcs("verify", moved / "plans/today").exit_code == 0
@@ -152,10 +143,9 @@ def test_tables_are_found_where_they_lay_from_any_folder(apart, monkeypatch):
 def test_tables_that_are_elsewhere_are_asked_for_by_name(apart, monkeypatch):
     plan = Path("plans/today").rename("today-2")
     Path("data/day/quality.csv").rename("quality.csv")  # found here
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert "'workers.csv' is neither here nor beside today-2" in done.stderr
-    assert "nor where it lay (../../caps/workers.csv from today-2)" in done.stderr
+    err = check_refused(crowd_tvcs("verify", plan))
+    assert "'workers.csv' is neither here nor beside today-2" in err
+    assert "nor where it lay (../../caps/workers.csv from today-2)" in err
     Path("caps/workers.csv").rename("workers.csv")
     assert crowd_tvcs("verify", plan).exit_code == 0
     Path("far").mkdir()
@@ -170,10 +160,9 @@ def test_a_table_that_was_changed_is_not_taken_for_another_of_its_name(apart):
     plan, table = Path("plans/today"), Path("data/day/quality.csv")
     right = table.read_text()
     table.write_text(right.replace("0.", "0.0", 1))
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert "is not the file that was read" in done.stderr
-    assert "Verify with the table as it was, or plan again" in done.stderr
+    err = check_refused(crowd_tvcs("verify", plan))
+    assert "is not the file that was read" in err
+    assert "Verify with the table as it was, or plan again" in err
     Path("quality.csv").write_text(right)  # the one that was read, somewhere it is looked for
     assert crowd_tvcs("verify", plan).exit_code == 0
 
@@ -216,20 +205,18 @@ def test_a_price_below_0_is_refused(plan):
         rows[1][1] = "-0.001"
 
     edit(plan / "prices.csv", lower)
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert "prices.csv:2, column 'price': must be a price >= 0, found '-0.001'" in done.stderr
+    err = check_refused(crowd_tvcs("verify", plan))
+    assert "prices.csv:2, column 'price': must be a price >= 0, found '-0.001'" in err
 
 
 def test_a_pair_that_is_forbidden_is_named(tmp_path):
     (tmp_path / "q.csv").write_text("worker,t0,t1\nann,.9,.8\nbob,.7,.6\n")
     (tmp_path / "never.csv").write_text("worker,task\nann,t1\n")
     (tmp_path / "must.csv").write_text("worker,task\nbob,t0\n")
-    done = crowd_tvcs(
+    check_done(crowd_tvcs(
         "assign", tmp_path / "q.csv", "--out", tmp_path / "p",
         "--forbidden", tmp_path / "never.csv", "--forced", tmp_path / "must.csv",
-    )  # fmt: skip
-    assert done.exit_code == 0
+    ))  # fmt: skip
     edit(tmp_path / "p" / "assignment.csv", lambda rows: rows.append(["ann", "t1"]))
     done = crowd_tvcs("verify", tmp_path / "p")
     assert done.exit_code == 1
@@ -255,10 +242,9 @@ def test_a_record_that_is_not_whole_is_one_line(plan, bad):
     if record:
         record = {**json.loads((plan / "run.json").read_text()), **record}
     (plan / "run.json").write_text(json.dumps(record))
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "run.json: " in done.stderr
+    err = check_refused(crowd_tvcs("verify", plan))
+    assert len(err.splitlines()) == 1
+    assert "run.json: " in err
 
 
 def imports(path):

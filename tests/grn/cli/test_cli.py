@@ -213,18 +213,6 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
         assert (out / name).read_bytes() == (whole / name).read_bytes()
 
 
-def test_help_does_not_load_what_it_does_not_need():
-    code = (
-        "import sys, grn_tvcs.cli.main; "
-        "print(*[m for m in ('pandas', 'sklearn', 'networkx', 'numba', 'matplotlib', 'jinja2') "
-        "if m in sys.modules])"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == ""
-
-
 @pytest.mark.filterwarnings("always")
 def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grn_tvcs import read_network, simulate, write_expression
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 FAST = ("--method", "tvcs", "--option", "resamples=2")
 
@@ -40,8 +40,7 @@ def record_of(out):
 
 
 def test_genes_of_a_file_are_used_and_omissions_reported(folder, tmp_path):
-    done = infer(folder, tmp_path / "out", "--genes", "ten.txt")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(infer(folder, tmp_path / "out", "--genes", "ten.txt"))
     [line] = [line for line in done.stderr.splitlines() if "left out" in line]
     assert line == "10 of 14 genes are used: 10 that ten.txt names; left out: G11, G12, G13, G14"
     record = record_of(tmp_path / "out")
@@ -54,8 +53,7 @@ def test_genes_of_a_file_are_used_and_omissions_reported(folder, tmp_path):
 
 def test_the_most_variable_are_used_with_regulators_and_targets_that_are_named(folder, tmp_path):
     given = ("--regulators", "regulators.txt", "--targets", "targets.txt")
-    done = infer(folder, tmp_path / "out", "--top-variable", "3", *given)
-    assert done.exit_code == 0, done.stderr
+    check_done(infer(folder, tmp_path / "out", "--top-variable", "3", *given))
     genes = record_of(tmp_path / "out")["genes"]
     assert {"G3", "G14", "G2", "G5"} <= set(genes)
     assert len(genes) <= 7
@@ -100,8 +98,7 @@ def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
 
 def test_the_top_is_the_head_of_all_edges_and_the_report_says_so(folder, tmp_path):
     infer(folder, tmp_path / "all", "--max-edges", "9")
-    done = infer(folder, tmp_path / "top", "--max-edges", "9", "--top", "20")
-    assert done.exit_code == 0
+    check_done(infer(folder, tmp_path / "top", "--max-edges", "9", "--top", "20"))
     rows = [(tmp_path / name / "edges.tsv").read_text().splitlines() for name in ("all", "top")]
     assert len(rows[1]) < len(rows[0])
     assert rows[1][:21] == rows[0][:21]
@@ -124,8 +121,7 @@ def test_compressed_edges_are_scored_and_converted_as_they_are(folder, tmp_path)
     assert message[0].exit_code == 0
     assert message[0].stdout == message[1].stdout
     to = tmp_path / "n.sif"
-    done = grn_tvcs("convert", packed, "--to", "sif", "--out", to)
-    assert done.exit_code == 0
+    check_done(grn_tvcs("convert", packed, "--to", "sif", "--out", to))
     assert to.read_bytes() == (tmp_path / "packed" / "network.sif").read_bytes()
     genes = record_of(tmp_path / "packed")["genes"]
     assert read_network(packed, genes).edges()

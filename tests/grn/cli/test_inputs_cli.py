@@ -6,7 +6,7 @@ import shlex
 import pandas as pd
 import pytest
 
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 LEVELS = [[((3 * t + 5 * g + t * g) % 11) / 10 for g in range(4)] for t in range(12)]
 FRAME = pd.DataFrame(LEVELS, columns=["GeneA", "GeneB", "GeneC", "GeneD"])
@@ -36,8 +36,7 @@ def test_check_prints_the_command_that_would_work_and_it_does(timed, tmp_path):
     refused = grn_tvcs("check", timed, "--ignore", "kit")
     [words] = offered(refused)
     assert words == ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs(*words))
     line = next(line for line in done.stdout.splitlines() if line.startswith("to infer"))
     words = shlex.split(line.partition("grn-tvcs ")[2].replace("DIR", str(tmp_path / "out")))
     assert words[0] == "infer"
@@ -69,8 +68,7 @@ def test_several_columns_of_series_are_recorded_as_a_list_and_one_by_its_name(tm
         given = [word for name in names for word in ("--series-column", name)]
         words = [*given, "--method", "pcc", "--out", tmp_path / names[0]]
         words += ["--ignore", "arm"] if len(names) == 1 else []
-        done = grn_tvcs("infer", tmp_path / "x.csv", *words)
-        assert done.exit_code == 0, done.stderr
+        check_done(grn_tvcs("infer", tmp_path / "x.csv", *words))
         kept = json.loads((tmp_path / names[0] / "run.json").read_text())["parameters"]
         assert kept["series_column"] == (names[0] if len(names) == 1 else names)
 
@@ -87,8 +85,7 @@ LISTS = {
 def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
     (tmp_path / "r.txt").write_text(LISTS[name])
-    done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt"))
     assert "regulators   2 of 2 names are genes" in done.stdout
     assert "2 of " in done.stderr
     assert "names are genes" in done.stderr
@@ -154,5 +151,4 @@ def test_check_offers_each_reading_as_a_command_and_all_of_them_read(kind, tmp_p
     first, *words = shlex.split(wanted)
     assert [first, str(path), *words] in commands
     for command in commands:
-        done = grn_tvcs(*command)
-        assert done.exit_code == 0, done.stderr
+        check_done(grn_tvcs(*command))

@@ -11,7 +11,7 @@ from grn_tvcs import (
     score,
 )
 from grn_tvcs.network.edge_files import reference_in
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 from tests.makers.tables import rows_of
 
 
@@ -28,8 +28,7 @@ def more(small, tmp_path_factory):
 @pytest.mark.parametrize("pairs", ["all", "linked"])
 def test_a_reference_is_scored_and_uncounted_edges_are_reported(small, more, tmp_path, pairs):
     words = ["infer", small / "timeseries.tsv", "--reference", more, "--pairs", pairs]
-    done = grn_tvcs(*words, "--out", tmp_path / "out", "--option", "resamples=6")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs(*words, "--out", tmp_path / "out", "--option", "resamples=6"))
     rows = rows_of(tmp_path / "out" / "scores.tsv")
     assert [(row["cut"], row["pairs"]) for row in rows] == [("caps", pairs), ("top-n", pairs)]
     network = infer(Expression.of(small / "timeseries.tsv"), resamples=6, rng=0)
@@ -65,9 +64,7 @@ def test_a_reference_of_other_genes_is_refused_before_the_work(
     monkeypatch.setattr("grn_tvcs.cli.work.infer", lambda *_, **__: pytest.fail("has begun"))
     (tmp_path / "gold.tsv").write_text(text)
     words = ["infer", small / "timeseries.tsv", "--out", tmp_path / "out"]
-    done = grn_tvcs(*words, "--reference", tmp_path / "gold.tsv")
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(grn_tvcs(*words, "--reference", tmp_path / "gold.tsv"))
     assert not (tmp_path / "out").exists()
 
 
@@ -84,8 +81,7 @@ def test_without_a_reference_there_are_no_scores(small, tmp_path):
 def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, method):
     out = tmp_path / "out"
     words = ["infer", small / "timeseries.tsv", "--out", out, "--method", method, "--max-edges", 3]
-    done = grn_tvcs(*words, "--reference", small / "goldstandard.tsv")
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs(*words, "--reference", small / "goldstandard.tsv"))
     rows = {row["cut"]: row for row in rows_of(out / "scores.tsv")}
     network = infer(Expression.of(small / "timeseries.tsv"), method, max_edges=3, rng=0)
     assert network.own is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs.report.time_courses import letters
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 
 def facts(done):
@@ -17,8 +17,7 @@ def facts(done):
 def test_a_table_without_time_is_taken_and_its_limits_are_reported(small, tmp_path):
     out = tmp_path / "out"
     words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs(*words))
     assert "8 genes, 8 steady-state samples; " in done.stderr
     assert "method combined, " in done.stderr
     assert "the order and lag of changes are unknown" in done.stderr
@@ -44,8 +43,7 @@ def test_series_and_steady_samples_go_together(small, tmp_path):
     assert found["steady state"] == "8 of 44 samples"
     out = tmp_path / "out"
     words = ["--method", "tvcs", "--option", "resamples=4"]
-    done = grn_tvcs("infer", *files, "--out", out, *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("infer", *files, "--out", out, *words))
     assert "36 samples in 4 series and 8 steady-state samples" in done.stderr
     assert "tvcs uses only time series and ignores 8 steady-state samples" in done.stderr
     record = json.loads((out / "run.json").read_text())
@@ -53,16 +51,14 @@ def test_series_and_steady_samples_go_together(small, tmp_path):
     assert record["samples"] == {"in_series": 36, "series": 4, "steady": 8}
     assert record["not_known"] is None
     assert "The steady-state samples were not used." in (out / "report.html").read_text()
-    series = grn_tvcs("infer", files[0], "--out", tmp_path / "series", *words)
-    assert series.exit_code == 0
+    check_done(grn_tvcs("infer", files[0], "--out", tmp_path / "series", *words))
     alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
     assert alone == both
     assert "steady" not in (tmp_path / "series" / "run.json").read_text()
 
 
 def test_check_tells_of_a_table_without_time(small):
-    done = grn_tvcs("check", small / "multifactorial.tsv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("check", small / "multifactorial.tsv"))
     found = facts(done)
     assert found["series"] == "none, no sample has a time"
     assert found["steady state"] == "8 of 8 samples"

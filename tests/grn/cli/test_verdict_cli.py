@@ -8,7 +8,7 @@ import pytest
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 from tests.makers.tables import rows_of
 
 WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."
@@ -46,8 +46,7 @@ def table(small):
 @pytest.mark.usefixtures("likely_method")
 def test_the_verdict_is_printed_recorded_and_shown(table, tmp_path):
     out = tmp_path / "out"
-    done = grn_tvcs("infer", table, "--out", out, "--method", "likely")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("infer", table, "--out", out, "--method", "likely"))
     network = infer(Expression.of(table), "likely", rng=0)
     assert 0 < network.verdict.n_edges < 56
     *_, verdict, why, last = done.stderr.strip().splitlines()
@@ -80,8 +79,7 @@ def test_the_verdict_is_printed_recorded_and_shown(table, tmp_path):
 def test_it_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path):
     out = tmp_path / "out"
     words = ["--method", "likely", "--max-in-degree", 1]
-    done = grn_tvcs("infer", table, "--out", out, *words)
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs("infer", table, "--out", out, *words))
     network = infer(Expression.of(table), "likely", rng=0)
     expected = network.select_under_caps(Rules(1, None, network.verdict.n_edges))
     assert [row["selected"] == "1" for row in rows_of(out / "edges.tsv")] == [
@@ -94,8 +92,7 @@ def test_it_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path):
 def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path):
     out = tmp_path / "out"
     words = ["--method", "likely", "--calibrate", "off"]
-    done = grn_tvcs("infer", table, "--out", out, *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("infer", table, "--out", out, *words))
     why = (
         "The number of true edges is unknown. The number selected, 1, is one for every 10 genes "
         "whose regulators are sought: candidates to test, not findings."
@@ -144,15 +141,13 @@ BAD = {
 @pytest.mark.usefixtures("likely_method")
 @pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
 def test_a_bad_calibration_is_one_line_and_writes_nothing(table, tmp_path, words, message):
-    done = grn_tvcs("infer", table, "--out", tmp_path / "out", *words)
-    assert done.exit_code == 2
-    assert [line for line in done.stderr.splitlines() if message in line] == [f"error: {message}"]
+    err = check_refused(grn_tvcs("infer", table, "--out", tmp_path / "out", *words))
+    assert [line for line in err.splitlines() if message in line] == [f"error: {message}"]
     assert not (tmp_path / "out").exists()
 
 
 def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_path):
-    done = grn_tvcs("infer", table, "--out", tmp_path / "out", "--method", "pcc")
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs("infer", table, "--out", tmp_path / "out", "--method", "pcc"))
     assert "verdict" not in json.loads((tmp_path / "out" / "run.json").read_text())
     assert not METHODS["pcc"].has_confidence
     network = infer(Expression.of(table), "pcc")

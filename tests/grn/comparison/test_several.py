@@ -13,7 +13,7 @@ from grn_tvcs import Expression, compare, compare_all, read_conditions, tl
 from grn_tvcs.comparison.correction import Correction, false_edges, false_genes, holm
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, MORE, network, series
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 NAMES = ("control", "low", "high")
 
@@ -119,8 +119,7 @@ def test_the_command_takes_genes_in_rows_with_one_sheet(found, three, tmp_path):
     words = ["levels.tsv", "--genes-in-rows", "--samples", "sheet.csv", "--scale", "log"]
     words = [tmp_path / word if "." in word else word for word in words]
     words += ["--condition-column", "condition", "--fdr", "0.3", "--out", tmp_path / "out"]
-    done = grn_tvcs("compare", *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("compare", *words))
     first, *lines = done.stderr.splitlines()
     assert first == (
         "10 series of control and 10 of low have 200 permutations, so the smallest possible p "
@@ -219,8 +218,7 @@ def test_cells_along_time_are_averaged_in_bins_as_on_the_command_line(tmp_path):
     files = [tmp_path / f"{name}.csv" for name in ("a", "b")]
     with pytest.warns(UserWarning, match="260 cells were averaged to 22 samples"):
         found = compare(*(Expression.of(file) for file in files), names=("a", "b"), rng=0)
-    done = grn_tvcs("compare", *files, "--out", tmp_path / "o")
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs("compare", *files, "--out", tmp_path / "o"))
     genes = pd.read_csv(tmp_path / "o" / "genes.tsv", sep="\t", dtype=str).to_numpy().tolist()
     assert genes == found.gene_table()[1]
     with pytest.raises(ValueError, match="bins must be auto or an integer >= 2, found 1"):

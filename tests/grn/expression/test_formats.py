@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 from tvcs_core import DataError
 
 SHEET = """sample,series,time,perturbed,replicate,note
@@ -209,12 +209,10 @@ def test_the_commands_take_every_layout_and_record_it(write, tmp_path):
     sheet = write("sample,time\n" + "".join(f"c{t},{t}\n" for t in range(12)), "s.csv")
     clock = write(",PseudoTime\n" + "".join(f"c{t},{t}\n" for t in range(12)), "p.csv")
     for options in (["--samples", sheet, "--genes-in-rows"], ["--pseudotime", clock]):
-        message = grn_tvcs("check", levels, *options)
-        assert message.exit_code == 0, message.output
+        message = check_done(grn_tvcs("check", levels, *options))
         assert "orientation  genes in rows, samples in columns" in message.output
         words = ["infer", levels, *options, "--method", "pcc", "--out", tmp_path / options[0]]
-        found = grn_tvcs(*words)
-        assert found.exit_code == 0, found.output
+        check_done(grn_tvcs(*words))
         record = json.loads((tmp_path / options[0] / "run.json").read_text())
         assert [given["file"] for given in record["inputs"]] == ["x.csv", options[1].name]
         page = (tmp_path / options[0] / "report.html").read_text()
@@ -247,8 +245,7 @@ def test_several_files_of_the_same_genes_are_taken_together(write, tmp_path):
         lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % most}" for t in range(8)]
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")
     words = ["infer", one, two, "--out", tmp_path / "out", "--method", "pcc"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.output
+    check_done(grn_tvcs(*words))
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert [given["file"] for given in record["inputs"]] == ["one.tsv", "two.tsv"]
     assert "grn-tvcs infer one.tsv two.tsv --out DIR" in (tmp_path / "out/report.html").read_text()

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from grn_tvcs import Expression
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 from tvcs_core import DataError
 
 h5py = pytest.importorskip("h5py")
@@ -185,9 +185,8 @@ def test_what_is_no_h5ad_is_refused(tmp_path):
 def test_without_h5py_the_message_names_its_installation(h5ad, monkeypatch):
     path = h5ad()
     monkeypatch.setitem(sys.modules, "h5py", None)
-    done = grn_tvcs("check", path)
-    assert done.exit_code == 2
-    assert "pip install '.[anndata]' in the folder of tvcs" in done.stderr
+    err = check_refused(grn_tvcs("check", path))
+    assert "pip install '.[anndata]' in the folder of tvcs" in err
 
 
 @pytest.mark.filterwarnings("always")
@@ -195,21 +194,18 @@ def test_the_commands_take_it(h5ad, tmp_path):
     t = np.repeat(np.arange(12.0), 2)
     levels = np.array([[((3 * a + 5 * g + a * g) % 11) / 10 for g in range(3)] for a in t])
     path = h5ad(levels, {"day": list(t)})
-    message = grn_tvcs("check", path, "--time-column", "day")
-    assert message.exit_code == 0, message.output
+    message = check_done(grn_tvcs("check", path, "--time-column", "day"))
     assert "series       1 of 12 time points" in message.output
     words = ["infer", path, "--time-column", "day", "--out", tmp_path / "out", "--method", "pcc"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.output
+    done = check_done(grn_tvcs(*words))
     assert "averaged 24 samples to 12" in done.stderr
     assert "--time-column day" in (tmp_path / "out" / "report.html").read_text()
     for bad in (["--genes-in-rows"], ["--missing", "drop"]):
         assert grn_tvcs("check", path, *bad).exit_code == 2
     plain = tmp_path / "x.tsv"
     plain.write_text("Time\tA\n0\t1\n1\t2\n")
-    refused = grn_tvcs("check", plain, "--time-column", "day")
-    assert refused.exit_code == 2
-    assert "has no column 'day' for --time-column; it has Time, A" in refused.stderr
+    err = check_refused(grn_tvcs("check", plain, "--time-column", "day"))
+    assert "has no column 'day' for --time-column; it has Time, A" in err
 
 
 @pytest.mark.parametrize("kind", ["external storage", "a link", "a link to a link", "virtual"])

@@ -13,7 +13,7 @@ from grn_tvcs.expression.scales import (
     on_scale,
     scale_like,
 )
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 
 SIZE = 40, 12
 
@@ -286,8 +286,7 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     path = tmp_path / "x.tsv"
     write_expression(logs, path)
     for words in (["check"], ["infer", "--out", str(tmp_path / "a"), "--option", "resamples=4"]):
-        done = grn_tvcs(words[0], path, *words[1:])
-        assert done.exit_code == 0, done.stderr
+        done = check_done(grn_tvcs(words[0], path, *words[1:]))
         assert "warning" in done.stderr
         assert "values are taken as log, for no whole numbers, and they go from" in done.stderr
         text = done.stdout + done.stderr
@@ -306,9 +305,8 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     page = (tmp_path / "b" / "report.html").read_text()
     assert "Values were taken as levels and put on a log scale." in page
     assert "--scale levels" in page
-    wrong = grn_tvcs("check", path, "--scale", "ln")
-    assert wrong.exit_code == 2
-    assert "scale must be one of levels, log, counts, found 'ln'" in wrong.stderr
+    err = check_refused(grn_tvcs("check", path, "--scale", "ln"))
+    assert "scale must be one of levels, log, counts, found 'ln'" in err
 
 
 @pytest.mark.parametrize("is_logged", [False, True])

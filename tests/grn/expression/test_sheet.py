@@ -1,8 +1,6 @@
 """A sheet is a view: turned, cut and joined, it names the places where cells stand."""
 
 import gzip
-import subprocess
-import sys
 from dataclasses import fields
 from inspect import signature
 from typing import get_args, get_type_hints
@@ -19,6 +17,7 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.readable_options import readable_options
 from grn_tvcs.expression.sheet import Text, find_place
+from tests.makers.processes import run_python
 from tests.memory import PEAK
 from tvcs_core import DataError
 from tvcs_core.arguments import Help
@@ -137,7 +136,7 @@ def test_a_small_file_of_very_many_columns_costs_little(tmp_path):
         "except ValueError as error: print(error)\n"
         "print(peak_memory())"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = run_python(script, check=False)
     message, memory = done.stdout.splitlines()
     assert "wide.csv.gz:1: must have at most 1,000,000 columns, found 15,000,001; see" in message
     assert int(memory) < 512 * 2**20

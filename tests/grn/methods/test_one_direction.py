@@ -20,7 +20,7 @@ from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TraitDistribution
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.network.verdict import NULL, SURELY_NULL
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 TABLE = Path(__file__).with_name("one_stimulus.tsv")
 LISTED = tuple(f"G{j:02d}" for j in range(10))
@@ -115,8 +115,7 @@ def test_the_command_says_it_everywhere(network, tmp_path):
     words = ["--scale", "log", "--regulators", listed, "--option", "resamples=12"]
     out = tmp_path / "out"
     words += ["--calibrate", "2", "--out", out]
-    done = grn_tvcs("infer", TABLE, *words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs("infer", TABLE, *words))
     assert SENTENCE in done.stderr
     assert "should be true" not in done.stderr
     record = json.loads((out / "run.json").read_text())

@@ -19,7 +19,7 @@ from grn_tvcs.evidence.hubs import (
 from grn_tvcs.evidence.knockouts import FULL_EFFECT, downrank_indirect, knockout_evidence
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, evidence_codes
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 
 
 @pytest.fixture(scope="module")
@@ -165,13 +165,11 @@ def test_the_command_writes_the_evidence_and_refuses_in_one_line(expression, tmp
     words = ["infer", str(table), "--scale", "levels"]
     few = ["--option", "resamples=6", "--calibrate", "off"]
     words += ["--out", str(tmp_path / "a"), "--method"]
-    done = grn_tvcs(*words, "combined", *few)
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs(*words, "combined", *few))
     header, *lines = (tmp_path / "a" / "edges.tsv").read_text().splitlines()
     assert header.endswith("\tstability\tevidence\tundirected")
     assert {line.split("\t")[-2] for line in lines} & {"trees", "series+trees"}
     words[-2] = str(tmp_path / "b")
-    done = grn_tvcs(*words, "knock-outs")
-    assert done.exit_code == 2
-    assert done.stderr.splitlines()[-1].endswith("and none are given")
+    err = check_refused(grn_tvcs(*words, "knock-outs"))
+    assert err.splitlines()[-1].endswith("and none are given")
     assert not (tmp_path / "b").exists()

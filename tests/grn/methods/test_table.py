@@ -1,8 +1,6 @@
 """The records of the methods: help, errors, reports and options say of a method what they say."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -36,12 +34,6 @@ def test_the_help_names_every_method_with_its_hint():
     )
     done = CliRunner().invoke(app, ["infer", "--help-all"], terminal_width=100_000)
     assert f"{choices(METHODS.values())}." in " ".join(done.output.split())
-
-
-def test_the_table_loads_no_method():
-    code = "import sys, grn_tvcs.methods.table; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not set(done.stdout.split()) & {"numpy", "numba", "sklearn", "grn_tvcs.methods.pcc"}
 
 
 def test_a_method_that_selects_edges_has_them_in_own_and_no_other_has_any(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from grn_tvcs import Network, infer, tl
 from grn_tvcs.network.evidence import NAMES
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
 
 anndata = pytest.importorskip("anndata")
 GENES = tuple("ABCDEF")
@@ -35,8 +35,7 @@ def test_python_and_the_command_line_agree_on_cells(cells, tmp_path, bins):
     cells.write_h5ad(tmp_path / "x.h5ad")
     words = ("--time-column", "dpt_pseudotime", "--method", "genie3", "--option", "trees=10")
     out = tmp_path / "out"
-    done = grn_tvcs("infer", tmp_path / "x.h5ad", *words, "--bins", bins, "--out", out)
-    assert done.exit_code == 0, done.stderr
+    check_done(grn_tvcs("infer", tmp_path / "x.h5ad", *words, "--bins", bins, "--out", out))
     given = int(bins) if bins.isdecimal() else bins
     found = infer(cells, "genie3", time_column="dpt_pseudotime", bins=given, **WORDS)
     n_samples = len(found.provenance.expression.times)

@@ -14,7 +14,7 @@ from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.export import LEFT_OUT
 from grn_tvcs.network.pairs import EXTRA, KINDS
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C", "D")
@@ -213,14 +213,12 @@ def test_a_matrix_is_refused_with_the_remedy(tmp_path):
 def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     (tmp_path / "links.csv").write_text(LINKS)
     words = ["convert", tmp_path / "links.csv", "--to", "sif", "--out", tmp_path / "n.sif"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0
+    done = check_done(grn_tvcs(*words))
     assert "2 edges among 3 genes that EDGES names written to" in done.stderr
     assert "sif has no place for scores" in done.stderr
     assert (tmp_path / "n.sif").read_text() == "A\tactivates\tB\nB\trepresses\tC\n"
     (tmp_path / "gold.tsv").write_text("A\tB\nA\tD\n")
-    done = grn_tvcs("score", words[1], tmp_path / "gold.tsv")
-    assert done.exit_code == 0
+    done = check_done(grn_tvcs("score", words[1], tmp_path / "gold.tsv"))
     assert "all pairs of the 4 genes in EDGES and REFERENCE count" in done.stderr
     assert "true edges 2 of 12 pairs" in done.stdout
 
@@ -240,6 +238,4 @@ def test_a_reference_of_other_genes_is_no_reference(reference, genes, message, t
     if genes:
         (tmp_path / "genes.txt").write_text(genes)
         words += ["--genes", tmp_path / "genes.txt"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in check_refused(grn_tvcs(*words))

@@ -7,7 +7,7 @@ from pytest import approx
 from grn_tvcs import Expression, Network, read_reference, simulate
 from grn_tvcs.simulation.simulation import write_simulation
 from grn_tvcs.simulation.topology import read_topology
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, check_refused, grn_tvcs
 
 QUIET = {"noise": "none", "sde": 0.0}
 
@@ -190,8 +190,7 @@ class TestCommand:
     def test_it_writes_all_experiments_and_takes_its_own_network_back(self, tmp_path):
         words = ["--genes", 7, "--series", 2, "--points", 5, "--regulators", 5, "--seed", 3]
         words += ["--noise", "microarray", "--max-out-degree", 3, "--max-in-degree", 2]
-        done = grn_tvcs("simulate", "--out", tmp_path / "a", *words)
-        assert done.exit_code == 0, done.stderr
+        check_done(grn_tvcs("simulate", "--out", tmp_path / "a", *words))
         assert sorted(path.name for path in (tmp_path / "a").iterdir()) == list(self.FILES)
         record = json.loads((tmp_path / "a" / "run.json").read_text())
         assert record["parameters"]["regulators"] == 5
@@ -218,8 +217,7 @@ class TestCommand:
         ],
     )
     def test_bad_usage_is_one_line_and_exit_code_2(self, words, message, tmp_path):
-        done = grn_tvcs("simulate", "--out", tmp_path / "out", *words)
-        assert done.exit_code == 2
-        assert message in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        err = check_refused(grn_tvcs("simulate", "--out", tmp_path / "out", *words))
+        assert message in err
+        assert len(err.splitlines()) == 1
         assert not (tmp_path / "out").exists()

@@ -1,7 +1,5 @@
 import csv
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,7 +10,8 @@ from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
 from grn_tvcs.stability.stability import MIN_STEPS, STABLE, Draws, why_no_stability
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_done, grn_tvcs
+from tests.makers.processes import run_python
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -130,8 +129,7 @@ def short(tmp_path_factory):
 def test_too_few_data_give_no_stability_and_a_note(short, tmp_path):
     out = tmp_path / "out"
     words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
-    done = grn_tvcs(*words)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(grn_tvcs(*words))
     why = "11 steps from sample to sample are too few to be halved; 24 are needed (13 more"
     assert f"no edge gets a stability: {why}" in done.stderr
     with (out / "edges.tsv").open(encoding="utf-8", newline="") as file:
@@ -169,5 +167,5 @@ def test_halves_need_no_scipy_stats():
         "data = simulate(8, 8, 9, n_edges=9, rng=2).expression\n"
         "print(infer(data, 'tvcs', resamples=2, rng=0).stability.size)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = run_python(script, check=False)
     assert done.stdout == "64\n", done.stderr

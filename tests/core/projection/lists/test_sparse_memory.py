@@ -1,12 +1,11 @@
 """The sentence of docs/core.md: memory grows with the entries of a sparse V, not with its shape."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.makers.processes import run_python
 from tests.memory import PEAK
 
 ALL = """
@@ -45,15 +44,8 @@ WHAT = ("functions", "bounds", "commands")
 
 def peak_memory(folder: Path, what: str, side: int, size: int) -> int:
     """Bytes that Python, numba and all that is done with a sparse V take together at most."""
-    root = Path(__file__).parents[3]
-    ran = subprocess.run(
-        [sys.executable, "-c", PEAK + ALL, what, str(side), str(size)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stderr
+    around = {"PYTHONPATH": str(Path(__file__).parents[3]), "OPENBLAS_NUM_THREADS": "1"}
+    ran = run_python(PEAK + ALL, what, side, size, env=around, cwd=folder)
     return int(ran.stdout.split("peak ")[1])
 
 

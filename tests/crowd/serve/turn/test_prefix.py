@@ -19,7 +19,7 @@ from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs
 
 ROOT = "/team/label"
 
@@ -165,8 +165,7 @@ def test_the_option(campaign, tmp_path, monkeypatch):
     monkeypatch.setattr(
         start, "_run", lambda served, place, _: seen.append((served.root, place.url))
     )
-    done = crowd_tvcs("serve", campaign.store.place, "--root-path", "/label/")
-    assert done.exit_code == 0
+    done = check_done(crowd_tvcs("serve", campaign.store.place, "--root-path", "/label/"))
     assert seen == [("/label", "http://127.0.0.1:8000/label")]
     assert "operator: http://127.0.0.1:8000/label/operator" in done.stderr
 
