@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.arrays import Bools, Floats, Integers
-from crowd_tvcs.factors.from_knots import of_few_kinds, plans_by_knots
+from crowd_tvcs.factors.from_knots import is_enough, of_few_kinds, plans_by_knots
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
@@ -23,7 +23,6 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import (
-    CERTIFIED_WITHIN,
     CLOSED,
     LARGEST,
     NEARLY,
@@ -77,8 +76,8 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
             for dual, made in plans_by_knots(relaxed, no_teams(teams), first):
                 search.use(dual)
                 state.keep(made)
-                if state.is_certified:
-                    return _with_proof(plan, state, nearly(state.gap, state.error))
+            if is_enough(state.gap / relaxed.n_tasks, relaxed.relaxation.n_workers):
+                return _with_proof(plan, state, nearly(state.gap, state.error))
             search.run()
         state.fill()
         reason = state.improve()
@@ -92,14 +91,13 @@ def begin_by_knots(plan: Plan, deadline: Deadline) -> tuple[DualBound, Bools] | 
     if factored is None:
         return None
     relaxed = GroupRelaxation.of(Groups.of(factored))
-    least, dual = least_teams(factored, _most_workers(factored)), None
-    best = least
+    best = least = least_teams(factored, _most_workers(factored))
     with _one_blas_thread():
-        for dual, teams in plans_by_knots(relaxed, no_teams(least), deadline):
-            best = _better(relaxed, best, teams)
-            if dual.bound - best.accuracy.sum() <= CERTIFIED_WITHIN * relaxed.n_tasks:
-                break
-    return None if dual is None else (dual, best.pairs().support)
+        found = list(plans_by_knots(relaxed, no_teams(least), deadline))
+    for _, teams in found:
+        best = _better(relaxed, best, teams)
+    duals = [dual for dual, _ in found]
+    return (min(duals, key=lambda dual: dual.bound), best.pairs().support) if duals else None
 
 
 def _most_workers(plan: Plan) -> int:
@@ -166,11 +164,6 @@ class _State:
         """Bound minus accuracy, in units of the sum over all tasks."""
         proved = self.search.proved
         return math.inf if proved is None else proved.bound - float(self.teams.accuracy.sum())
-
-    @property
-    def is_certified(self) -> bool:
-        """Whether the gap is that of a certified plan."""
-        return self.gap <= CERTIFIED_WITHIN * self.relaxed.n_tasks
 
     @property
     def error(self) -> float:

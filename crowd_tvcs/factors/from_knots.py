@@ -21,6 +21,7 @@ from crowd_tvcs.factors.knots import (
     KnotsOfKind,
     KnotsProgram,
     bound_by_knots,
+    least_workers,
 )
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.factors.rounding import fill_remaining
@@ -28,12 +29,14 @@ from crowd_tvcs.factors.start import rated
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound
 
-# Multisets of all groups that are tried: .5 to 5 s, then 5 to 15 s (400 to 1,000 workers).
-MULTISETS = 250_000, 2_500_000
-KNOTS_TAKE = 1.0  # seconds without which nothing is tried
+# Multisets of all groups that are tried, one number after the other while the gap is not close.
+MULTISETS = 10_000, 100_000, 500_000, 2_500_000
+LONGER = 2.0  # time that more multisets may take by that of the last
+CLOSE = 1e-4  # gap of the mean accuracy at which no more are tried
 MAX_DISTANCE = 2_000  # places that are searched for another worker where one would vote twice
 
 
@@ -44,23 +47,43 @@ def plans_by_knots(
 
     Yield nothing if the crowd has no such bound (see `crowd_tvcs.factors.knots`).
     """
+    program, took, bound, best = None, 0.0, np.inf, 0.0
     for multisets in MULTISETS:
-        if deadline.left < KNOTS_TAKE:
+        before = deadline.left
+        if before <= LONGER * took:
             return
-        found = bound_by_knots(relaxed.groups, relaxed.relaxation, multisets, deadline)
+        found = bound_by_knots(relaxed.groups, relaxed.relaxation, multisets, deadline, program)
         if found is None:
-            return
-        teams = teams_by_knots(relaxed.groups, found[1], nobody)
+            continue
+        dual, program = found
+        teams = teams_by_knots(relaxed.groups, program, nobody)
         fill_remaining(relaxed, teams)
-        yield found[0], teams
+        took, bound = before - deadline.left, min(bound, dual.bound)
+        best = max(best, float(teams.accuracy.sum()))
+        yield dual, teams
+        if bound - best <= CLOSE * relaxed.n_tasks:
+            return
+
+
+def is_enough(gap: float, n_workers: int) -> bool:
+    """Whether a plan with such a gap of the mean accuracy, by knots, ends the search.
+
+    With fewer workers branch and bound may close a gap that is not close.
+    """
+    return gap <= (CERTIFIED_WITHIN if n_workers >= MIN_WORKERS else CLOSE)
 
 
 def of_few_kinds(plan: Plan) -> Plan | None:
     """Return the plan of a table in factors if it has very many workers and few kinds of tasks."""
-    table = plan.table
+    table, model = plan.table, plan.model
     kind_of: dict[tuple[bytes, bytes], int] = {}
-    is_plain = plan.n_classes == 2 and plan.model is None and plan.forced is None
-    if not is_plain or plan.common_error or is_rationed(plan) or len(table.workers) < MIN_WORKERS:
+    is_plain = model is None
+    if model is not None and plan.class_prior is not None and plan.confusion is None:
+        # A plan of a vote among common errors has weights for priors.
+        is_plain = np.array_equal(model.prior, plan.class_prior)
+        is_plain &= np.unique(plan.class_prior, axis=0).shape[0] <= MAX_KINDS
+    is_limited = plan.forced is not None or plan.common_error > 0.0 or is_rationed(plan)
+    if not is_plain or is_limited or len(table.workers) < least_workers(plan.n_classes):
         return None
     kind = np.empty(len(table.tasks), np.int64)
     for j in range(kind.size):
@@ -75,7 +98,9 @@ def of_few_kinds(plan: Plan) -> Plan | None:
         max_workers_per_task=plan.max_workers_per_task,
         max_tasks_per_worker=plan.max_tasks_per_worker,
         budget=plan.budget,
-        prior=plan.prior,
+        prior=plan.prior if plan.n_classes == 2 else 0.5,
+        n_classes=plan.n_classes,
+        class_prior=plan.class_prior,
         min_workers_per_task=plan.min_workers_per_task,
     )
 

@@ -19,21 +19,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.accuracy.kernels.many_class_table import accuracy_of_tasks
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
 from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.factors.grid import Groups
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MIN_WORKERS = 150  # with fewer, branch and bound proves tighter bounds in seconds
+# With fewer, branch and bound proves tighter bounds in seconds: of two classes, and of more.
+MIN_WORKERS, MIN_WORKERS_MANY = 150, 12
 MAX_KNOTS = 40
-AT_ONCE = 200_000  # multisets of which the accuracy is computed at once, to bound memory
+AT_ONCE = 50_000  # multisets of which the accuracy is computed at once, to bound memory and time
+OUTCOMES = 1_000_000_000  # of all multisets together, with more than two classes: 2 s
 MIN_KNOTS = 8  # fewer prove little
-MAX_KINDS = 4  # with more there are too few knots for each
-MAX_PRICES = 4_000  # workers x kinds if there are several: these take 6 s
+MAX_KINDS = 8  # with more there are too few knots for each
+MAX_PRICES = 8_000  # workers x kinds if there are several: these take 8 s
 ROUNDS = 150  # cutting planes, to bound the time; 30 to 60 do
 CLOSE = 1e-6  # accuracy of a task: gap of the best prices and the cutting planes at which to stop
 
@@ -66,11 +71,11 @@ class KnotsOfKind:
 
     @classmethod
     def of(
-        cls, groups: Groups, kind: int, count: int, most: int, least: float = 0.0
-    ) -> KnotsOfKind:
+        cls, groups: Groups, kind: int, count: int, most: int, least: float, deadline: Deadline
+    ) -> KnotsOfKind | None:
         """Try the multisets of at most `most` voters at about `count` knots.
 
-        All knots but the first are at qualities of `least` or more.
+        All knots but the first are at qualities of `least` or more. None if the deadline struck.
         """
         members = groups.members
         mine = np.flatnonzero(groups.plan.factors.kind[groups.member[groups.group_line]] == kind)
@@ -78,11 +83,14 @@ class KnotsOfKind:
         quality = table.values[:, kind]
         may = np.ones(quality.size, bool) if table.allowed is None else table.allowed[:, kind]
         used = quality[may & (quality >= least)]
-        at = np.unique(np.append(_knots(used, count - 1), quality[may].min()))
+        worst = quality[may].min(initial=1.0)
+        at = np.unique(np.append(_knots(used, count - 1), worst))
         share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
         rows = combinations_with_replacement(range(at.size + 1), most)
         sets = np.fromiter(chain.from_iterable(rows), np.uint8).reshape(-1, most).T.copy()
-        gain = _gains(np.append(at, 0.5), sets, members.prior[mine])  # no voter is a guess
+        gain = _gains(at, sets, members, mine, deadline)
+        if deadline.has_passed:
+            return None
         size, fewest = (sets < at.size).sum(axis=0), members.min_workers_per_task[mine, None]
         gain[(size < fewest) | (size > members.max_workers_per_task[mine, None])] = -np.inf
         return cls(mine, share * may[:, None], sets, gain, at)
@@ -126,6 +134,8 @@ class KnotsProgram:
         How many tasks of the group take it.
     loads
         Labels of every worker on every kind, of shape (workers, kinds).
+    free
+        The quality on every kind up to which workers are at a price of 0: they need no knots.
     """
 
     known: list[KnotsOfKind]
@@ -133,36 +143,43 @@ class KnotsProgram:
     labels: list[Floats]
     tasks: Floats
     loads: Floats
+    free: list[float]
 
 
 def bound_by_knots(
-    groups: Groups, relaxation: Relaxation, multisets: int, deadline: Deadline
+    groups: Groups,
+    relaxation: Relaxation,
+    multisets: int,
+    deadline: Deadline,
+    before: KnotsProgram | None = None,
 ) -> tuple[DualBound, KnotsProgram] | None:
     """Return the best bound that prices linear between knots prove, and the program behind it.
 
     At most so many multisets are tried, of all groups. The bound is in units of the sum of tasks.
-    None with few workers, many kinds or more than two classes, or if sets are too large.
+    Workers whom the program `before` has for nothing share a knot. None with few workers or many
+    kinds, if sets are too large, or if the deadline struck.
     """
     plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
     most = int(groups.members.max_workers_per_task.max())
+    if plan.n_classes > 2:
+        multisets = min(multisets, OUTCOMES // plan.n_classes**most)
     count = _most_knots(multisets // groups.size, most)
-    if plan.n_classes > 2 or relaxation.n_workers < MIN_WORKERS or count is None:
-        return None
     n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
-    if kinds.size > MAX_KINDS or n_prices > MAX_PRICES:
+    is_small = relaxation.n_workers < least_workers(plan.n_classes)
+    if is_small or count is None or kinds.size > MAX_KINDS or n_prices > MAX_PRICES:
         return None
-    lowest = [0.0] * kinds.size
-    for n_knots in (max(MIN_KNOTS, count // 2), count):
-        known = [
-            KnotsOfKind.of(groups, kind, n_knots, most, least)
-            for kind, least in zip(kinds.tolist(), lowest, strict=True)
-        ]
-        caps = relaxation.caps.astype(np.float64)
-        prices, of_label, program = _least_prices(known, caps, groups.weight, deadline)
-        prices = [one.convex(price) for one, price in zip(known, prices, strict=True)]
-        # Workers at a price of 0 need no knots: the second time all are at higher qualities.
-        free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
-        lowest = [float(at.max(initial=0.0)) for at in free]
+    known = []
+    for place, kind in enumerate(kinds.tolist()):
+        least = 0.0 if before is None else before.free[place]
+        one = KnotsOfKind.of(groups, kind, count, most, least, deadline)
+        if one is None:
+            return None
+        known.append(one)
+    caps = relaxation.caps.astype(np.float64)
+    solved = _least_prices(known, caps, groups.weight, deadline)
+    if solved is None:
+        return None
+    prices, of_label, program = solved
     of_workers = _of_workers(known, prices)
     value = np.empty(groups.size)
     for one, price in zip(known, prices, strict=True):
@@ -170,6 +187,11 @@ def bound_by_knots(
     found = np.append(of_workers, of_label)
     bound = float(found @ relaxation.caps + groups.weight @ value)
     return DualBound(found, bound, True, relaxation.nobody(), value), program
+
+
+def least_workers(n_classes: int) -> int:
+    """Return the number of workers from which on knots are tried."""
+    return MIN_WORKERS if n_classes == 2 else MIN_WORKERS_MANY
 
 
 def _of_workers(known: list[KnotsOfKind], prices: list[Floats]) -> Floats:
@@ -188,7 +210,7 @@ def _most_knots(sets: int, most: int) -> int | None:
 
 def _knots(quality: Floats, count: int) -> Floats:
     """Return qualities of workers halfway between even steps and quantiles; all if they are few."""
-    if np.unique(quality).size <= count:
+    if np.unique(quality).size <= count:  # or there are none
         return np.unique(quality)
     part = np.linspace(0.0, 1.0, count)
     even = quality.min() + part * (quality.max() - quality.min())
@@ -198,28 +220,43 @@ def _knots(quality: Floats, count: int) -> Floats:
     return np.unique(np.append(ordered[place - is_below], ordered[[0, -1]]))
 
 
-def _gains(quality: Floats, sets: NDArray[np.uint8], priors: Floats) -> Floats:
-    """Return the accuracy of every multiset of voters, of shape (priors, multisets)."""
-    most, n = sets.shape
-    out = np.empty((priors.size, n))
-    for at in range(0, n, AT_ONCE):
-        voters = quality[sets[:, at : at + AT_ONCE].T].reshape(-1)
+def _gains(
+    at: Floats, sets: NDArray[np.uint8], members: Plan, tasks: Integers, deadline: Deadline
+) -> Floats:
+    """Return the accuracy of every multiset of voters on some tasks, of shape (tasks, multisets).
+
+    Of some alone if the deadline struck.
+    """
+    k, (most, n) = members.n_classes, sets.shape
+    out = np.empty((tasks.size, n))
+    matrices = np.concatenate([even_matrices(at, k), np.full((1, k, k), 1.0 / k)])
+    tables = np.empty((2, k, k ** (most - 1))), np.empty(k ** (most - 1))
+    for begin in range(0, n, AT_ONCE):
+        if deadline.has_passed:
+            break
+        voters = sets[:, begin : begin + AT_ONCE].T.astype(np.int64).reshape(-1)
         start = np.arange(0, voters.size + 1, most)
-        for row, prior in zip(out, priors.tolist(), strict=True):
-            same = np.full(start.size - 1, prior)
-            row[at : at + AT_ONCE] = accuracy_of_teams(start, voters, same)
+        for row, j in zip(out[:, begin : begin + AT_ONCE], tasks.tolist(), strict=True):
+            if members.class_prior is None:
+                same = np.full(start.size - 1, members.prior[j])
+                row[:] = accuracy_of_teams(start, np.append(at, 0.5)[voters], same)
+            else:
+                priors = np.repeat(members.class_prior[[j]], start.size - 1, axis=0)
+                each = np.arange(start.size - 1)
+                accuracy_of_tasks(each, start, voters, priors, matrices, *tables, row)
     return out
 
 
 def _least_prices(
     known: list[KnotsOfKind], caps: Floats, weight: Floats, deadline: Deadline
-) -> tuple[list[Floats], float, KnotsProgram]:
+) -> tuple[list[Floats], float, KnotsProgram] | None:
     """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
-    Return the prices of the knots of every kind, that of any label, and the dual: which multisets
-    tasks take. The variables of the program are the price of any label, those of the knots, the
-    values of groups, and those of workers if there are several kinds.
+    Return convex prices of the knots of every kind, that of any label, and the dual: which
+    multisets tasks take; None if the deadline struck before there is one. The variables of the
+    program are the price of any label, those of the knots, the values of groups, and those of
+    workers if there are several kinds.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
@@ -263,6 +300,7 @@ def _least_prices(
             b_ub=np.concatenate([np.zeros(links.shape[0]), *right]),
             bounds=bounds,
             method="highs",
+            options={"time_limit": max(0.01, min(deadline.left, 1e6))},
         )
         if solved.status != 0:
             break
@@ -272,16 +310,21 @@ def _least_prices(
         point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
         if turn % 2:
             point = 0.5 * (point + found)
+    if not dual.size:
+        return None
     loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
     used = np.flatnonzero(dual[links.shape[0] :])
+    prices = [one.convex(found[place]) for one, place in zip(known, places, strict=True)]
+    free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
     program = KnotsProgram(
         known,
         np.array([taken[cut][0] for cut in used]),
         [taken[cut][1] for cut in used],
         dual[links.shape[0] :][used],
         loads,
+        [float(at.max(initial=0.0)) for at in free],
     )
-    return [found[place] for place in places], float(found[0]), program
+    return prices, float(found[0]), program
 
 
 def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:

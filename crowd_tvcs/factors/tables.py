@@ -28,6 +28,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import (
     NO_CAP,
     chance_of_the_second,
+    columns_named,
     columns_of_classes,
     number_of_classes,
     read_chances,
@@ -145,16 +146,17 @@ def read_factored_plan(
             (at,) = find(table, [Column(name)])
             value = usual[name]
             given[name] = read_column(table, at, reader, NO_CAP if value is None else value)
-    return Plan(
-        factors,
-        max_workers_per_task=given["max_workers"],
-        max_tasks_per_worker=_caps(workers, factors, max_tasks_per_worker),
-        budget=budget,
-        prior=given.get("prior", 0.5) if k == 2 else 0.5,
-        min_workers_per_task=given["min_workers"],
-        n_classes=k,
-        class_prior=chances,
-    )
+    with columns_named(table.path):
+        return Plan(
+            factors,
+            max_workers_per_task=given["max_workers"],
+            max_tasks_per_worker=_caps(workers, factors, max_tasks_per_worker),
+            budget=budget,
+            prior=given.get("prior", 0.5) if k == 2 else 0.5,
+            min_workers_per_task=given["min_workers"],
+            n_classes=k,
+            class_prior=chances,
+        )
 
 
 def _refuse_twice(table: Table, column: int, task: Coded) -> None:

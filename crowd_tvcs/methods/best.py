@@ -8,13 +8,13 @@ import numpy as np
 
 from crowd_tvcs.arrays import Bools
 from crowd_tvcs.factors.assign import assign_in_factors, begin_by_knots
+from crowd_tvcs.factors.from_knots import is_enough
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import (
-    CERTIFIED_WITHIN,
     CLOSED,
     LARGEST,
     is_largest,
@@ -60,8 +60,9 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
-    Between steps 1 and 2 a table of very many workers and few kinds of tasks gets a plan and a
-    bound by knots of quality, see `crowd_tvcs.factors.from_knots`. If that is certified, all ends.
+    Between steps 1 and 2 a table of few kinds of tasks, and of very many workers or more than two
+    classes, gets a plan and a bound by knots of quality, see `crowd_tvcs.factors.from_knots`. If
+    the gap is small, all ends.
 
     A deadline that is not reached changes nothing. A deadline that is reached ends the current
     step: the result is the best plan so far with the bound proved so far, and depends on the
@@ -88,7 +89,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     if known is not None:
         search.dual, support = known
         search.offer(support)
-    is_certified = known is not None and search.gap <= CERTIFIED_WITHIN
+    is_certified = known is not None and is_enough(search.gap, len(plan.quality.workers))
     error = 1.0 - float(search.best.accuracy.mean())
     reason = nearly(search.gap, error) if is_certified else search.run()
     if is_rationed(plan) and deadline.has_passed:  # before anything greedy was tried, perhaps

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import plural
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table
 
 OF_CLASS = "prior="  # prefix of the columns of priors of tasks, before the name of a class
@@ -126,22 +128,35 @@ def read_plan(
         pairs = _read_pairs(forbidden, quality)
         allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
         quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
-    return Plan(
-        quality,
-        max_workers_per_task=per_task.caps(max_workers_per_task),
-        max_tasks_per_worker=per_worker.caps(max_tasks_per_worker),
-        budget=budget,
-        prior=chance.values,
-        min_workers_per_task=np.array(least.values, dtype=np.int64),
-        forced=None if forced is None else _read_pairs(forced, quality),
-        n_classes=n_classes,
-        class_prior=of_classes,
-        confusion=matrices,
-        cost=cost.values if cost.is_given else None,
-        money=money,
-        group=group.values if group.is_given else None,
-        common_error=common_error,
-    )
+    with columns_named(tasks):
+        return Plan(
+            quality,
+            max_workers_per_task=per_task.caps(max_workers_per_task),
+            max_tasks_per_worker=per_worker.caps(max_tasks_per_worker),
+            budget=budget,
+            prior=chance.values,
+            min_workers_per_task=np.array(least.values, dtype=np.int64),
+            forced=None if forced is None else _read_pairs(forced, quality),
+            n_classes=n_classes,
+            class_prior=of_classes,
+            confusion=matrices,
+            cost=cost.values if cost.is_given else None,
+            money=money,
+            group=group.values if group.is_given else None,
+            common_error=common_error,
+        )
+
+
+@contextmanager
+def columns_named(tasks: str | Path | None) -> Iterator[None]:
+    """Name the column of the table of tasks where a refusal names the argument that it fills."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error).replace("min_workers_per_task", "min_workers")
+        if tasks is None or text == str(error):
+            raise
+        raise DataError(text, path=tasks) from None
 
 
 def columns_of_classes(table: Table, n_classes: int, names: Sequence[str] | None) -> list[str]:

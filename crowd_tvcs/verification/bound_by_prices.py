@@ -19,7 +19,7 @@ from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.pricing import Priced, knots_of, price_task
+from crowd_tvcs.verification.pricing import MAX_KNOTS, Priced, knots_of, price_task
 from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
     seeming_chances,
@@ -127,7 +127,7 @@ def may_have_knots(plan: Plan) -> bool:
     if not plan.is_table:
         return True
     is_limited = plan.forced is not None or plan.group is not None or plan.money is not None
-    if plan.model is not None or plan.common_error or is_limited:
+    if plan.confusion is not None or plan.common_error or is_limited:
         return False
     return sum(1 for _ in islice(_lines_of_table(plan), MOST_LINES + 1)) <= MOST_LINES
 
@@ -206,9 +206,15 @@ def _priced(
     spent = float(cost[fixed].sum())
 
     if by_knots:
-        knots = None if plan.model is not None else knots_of(plan.table.values[may, j], cost[may])
+        # Of two classes exact pricing is as quick where the knots are most of the workers.
+        many = MAX_KNOTS if plan.model is not None else min(MAX_KNOTS, int(may.sum()) // 2)
+        knots = knots_of(plan.table.values[may, j], cost[may], many)
         if knots is None:
             return 1.0, 1.0
+        if plan.model is not None:
+            voters = multiclass.even_matrices(knots[0], plan.n_classes)
+            best = multiclass.best_multiset(chance[:, None], voters, knots[1], cap, least)
+            return min(1.0, best), 1.0
         priced = price_task(*knots, cap, prior, known, least=least, repeated=True)
         return (priced.value if priced.exact else 1.0), 1.0
 

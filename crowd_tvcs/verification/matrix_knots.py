@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.verification.pricing_many_classes import chances
+from crowd_tvcs.verification.pricing_many_classes import best_multiset, chances
 from crowd_tvcs.verification.record_checks import is_number
 from tvcs_core.files.display import quoted
 
 MARGIN = 1e-6  # accuracy of a voter by which the stated bound may be larger, for rounding
-MAX_MULTISETS = 2_000_000  # that are tried
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +49,10 @@ def bound_of_matrix_knots(plan: Plan, prices: tuple[Floats, float, float], docum
             )
         off = max(off, rest + max(0.0, cost - asked))
     caps = math.fsum(of_workers * plan.max_tasks_per_worker) + of_budget * plan.budget
-    return caps + _best_multiset(prior[:, None], voters, price, most) + most * off
+    best = best_multiset(prior[:, None], voters, price, most)
+    if best == math.inf:
+        raise ValueError("knots: these are too many to be tried here")
+    return caps + best + most * off
 
 
 def _of_all_tasks(plan: Plan) -> tuple[Floats, Floats]:
@@ -125,21 +127,3 @@ def _cheapest_mixture(matrix: Floats, voters: Floats, price: Floats) -> tuple[fl
     return float(found.fun), float(
         rest[: k * k].reshape(k, k).sum(axis=1).max() + rest[k * k :].sum()
     )
-
-
-def _best_multiset(table: Floats, voters: Floats, price: Floats, most: int) -> float:
-    """Return the largest accuracy less prices of at most so many voters, who may be the same."""
-    n, k = len(voters), len(table)
-    if math.comb(n + most, most) > MAX_MULTISETS:
-        raise ValueError("knots: these are too many to be tried here")
-    best = float(table.max(axis=0).sum())
-    pending = [(table, 0.0, 0, 0)]  # joint chances, prices, first voter who may join, size
-    while pending:
-        table, spent, first, size = pending.pop()
-        more = table[None, :, :, None] * voters[first:, :, None, :]
-        accuracy = more.max(axis=1).sum(axis=(1, 2))
-        best = max(best, float((accuracy - price[first:]).max() - spent))
-        if size + 1 < most:
-            for s in range(first, n):
-                pending.append((more[s - first].reshape(k, -1), spent + price[s], s, size + 1))
-    return best

@@ -307,14 +307,16 @@ def _copies(m1: Floats, m0: Floats, q: Floats, more: int) -> Floats:
     return np.column_stack(out)
 
 
-def knots_of(quality: Floats, price: Floats) -> tuple[Floats, Floats] | None:
+def knots_of(quality: Floats, price: Floats, most: int) -> tuple[Floats, Floats] | None:
     """Return qualities of knots and prices there; between knots no worker is cheaper than the line.
 
-    The knots are corners of the lower convex hull of the workers; None if they are many. Accuracy
-    is convex in the quality of a voter, so a worker between two knots is worth at most as much as a
-    voter at one of them, less a price linear in between. The best multiset of voters at knots
-    bounds all sets.
+    The knots are corners of the lower convex hull of the workers; None if they are more than
+    `most`. Accuracy is convex in the quality of a voter, so a worker between two knots is worth at
+    most as much as a voter at one of them, less a price linear in between. The best multiset of
+    voters at knots bounds all sets.
     """
+    if not quality.size:
+        return quality, price
     order = np.lexsort((price, quality))
     q, p = quality[order], price[order]
     is_first = np.append(True, np.diff(q) > 0.0)  # the cheapest of equal workers
@@ -326,7 +328,7 @@ def knots_of(quality: Floats, price: Floats) -> tuple[Floats, Floats] | None:
         while end < q.size - 1 and _off(q[begin : end + 2], p[begin : end + 2]) <= LINEAR_WITHIN:
             end += 1
         knots.append(end)
-        if len(knots) > min(MAX_KNOTS, quality.size // 2):
+        if len(knots) > most:
             return None
     return q[knots], p[knots] - LINEAR_WITHIN
 

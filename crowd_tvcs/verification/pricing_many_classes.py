@@ -6,6 +6,7 @@ outcomes).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ SEED = 7  # of the sampled outcomes, so that checks repeat
 N_SAMPLES = 20_000  # outcomes that are drawn
 N_STANDARD_ERRORS = 6.0  # standard errors that a sampled accuracy may be off
 MAX_NODES = 150_000  # nodes of a search, beyond which pricing is given up
+MAX_MULTISETS = 2_000_000  # of voters at knots that are tried
 BOUND_STEP = 4  # workers after which the bounds of a node are computed anew
 ROUNDING = 1e-12  # of probabilities
 
@@ -148,6 +150,29 @@ def price_task(
     if search.cap > 0:
         search.visit(table, 0.0, 0, 0, np.zeros(len(kept), dtype=bool))
     return Priced(search.value, search.nodes <= MAX_NODES)
+
+
+def best_multiset(table: Floats, voters: Floats, price: Floats, most: int, least: int = 0) -> float:
+    """Return the largest accuracy less prices of least..most voters, who may be the same.
+
+    Infinite if these are too many to be tried.
+    """
+    n, k = len(voters), len(table)
+    if math.comb(n + most, most) > MAX_MULTISETS or k**most > MAX_EXACT_OUTCOMES:
+        return math.inf
+    best = _best(table) if least == 0 else -math.inf
+    # Joint chances, prices, the first voter who may join, size.
+    pending = [(table, 0.0, 0, 0)] if n and most else []
+    while pending:
+        table, spent, first, size = pending.pop()
+        more = table[None, :, :, None] * voters[first:, :, None, :]
+        if size + 1 >= least:
+            accuracy = more.max(axis=1).sum(axis=(1, 2))
+            best = max(best, float((accuracy - price[first:]).max() - spent))
+        if size + 1 < most:
+            for s in range(first, n):
+                pending.append((more[s - first].reshape(k, -1), spent + price[s], s, size + 1))
+    return best
 
 
 def _reach(matrices: Floats) -> Floats:

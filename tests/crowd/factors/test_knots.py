@@ -5,13 +5,17 @@ import pytest
 
 from crowd_tvcs import assign
 from crowd_tvcs.factors import knots
+from crowd_tvcs.factors.assign import begin_by_knots
 from crowd_tvcs.factors.from_knots import plans_by_knots
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.factors.start import no_teams
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.search.common_error import plan_of_a_vote
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices, may_have_knots
+from tests.crowd import small_plans
 from tests.crowd.factors.test_start import crowd, in_order_of_names
 
 ODD = {
@@ -24,6 +28,8 @@ ODD = {
     "two kinds": {"n_kinds": 2},
     "three kinds, some excluded": {"n_kinds": 3, "excluded": (np.arange(9), np.arange(9) % 4)},
     "two kinds, some may do more": {"n_kinds": 2, "loads": np.where(np.arange(20) < 5, 40, 3)},
+    "three classes": {"n_classes": 3},
+    "four classes, priors": {"n_classes": 4, "class_prior": [0.4, 0.3, 0.2, 0.1], "n_kinds": 2},
 }
 
 
@@ -35,22 +41,30 @@ def checked(plan, found):
     return bound_by_prices(*given, by_knots=True)
 
 
+def for_any_number(monkeypatch):
+    """Try knots with ever so few workers."""
+    for name in ("MIN_WORKERS", "MIN_WORKERS_MANY", "MIN_KNOTS"):
+        monkeypatch.setattr(knots, name, 1)
+
+
 @pytest.mark.parametrize("options", ODD.values(), ids=ODD)
 def test_a_bound_by_knots_is_above_every_plan(options, monkeypatch):
-    monkeypatch.setattr(knots, "MIN_WORKERS", 1)
+    for_any_number(monkeypatch)
     dense, plan = crowd(20, 60, seed=4, **options)
     relaxed = GroupRelaxation.of(Groups.of(in_order_of_names(plan)))
     limit = Deadline.after(None)
     # 8 to 40 knots for 20 workers
     dual = knots.bound_by_knots(relaxed.groups, relaxed.relaxation, 3 * 1300, limit)[0]
     bound = dual.bound / 60
-    found = assign(dense, "best", rng=0, time_limit=2.0)
+    found = assign(dense, "best", rng=0, time_limit=20.0)
     assert found.expected_accuracy - 1e-9 <= bound <= found.bound + 0.02
 
 
-@pytest.mark.parametrize(("n_kinds", "loads"), [(1, None), (2, 32)])
-def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads):
-    dense, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads)
+@pytest.mark.parametrize(
+    ("n_kinds", "loads", "n_classes"), [(1, None, 2), (2, 32, 2), (5, 50, 2), (1, None, 4)]
+)
+def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads, n_classes):
+    dense, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads, n_classes=n_classes)
     fast = assign(dense, "fast", rng=0).expected_accuracy
     for one in (dense, plan):
         found = assign(one, "best", rng=0)
@@ -76,3 +90,27 @@ def test_a_plan_from_knots_keeps_its_caps_and_nobody_votes_twice():
         assert (pairs.support.sum(axis=0) == teams.sizes).all()
         assert relaxed.groups.plan.quality.allows(pairs.workers, pairs.tasks).all()
         assert 0.0 <= dual.bound - teams.accuracy.sum() <= 0.02 * 160
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_bounds_by_knots_of_tiny_plans_hold_and_their_plans_keep_all_demands(block, monkeypatch):
+    """Ties, sharp priors, caps of 0 and above the number of workers, tasks that nobody may do."""
+    for_any_number(monkeypatch)
+    tried = 0
+    for seed in range(30 * block, 30 * block + 30):
+        plan = small_plans.small_plan(seed, common_error=0.2 * (seed % 5 == 0))
+        if plan.common_error > 0.0:
+            plan = plan_of_a_vote(plan)
+        found = begin_by_knots(plan, Deadline.after(None))
+        if found is None:
+            continue
+        dual, support = found
+        n, m = plan.quality.shape
+        best, accuracy = small_plans.best_by_enumeration(plan), plan.accuracy(support)
+        assert not plan.unmet(support)
+        assert accuracy.mean() - 1e-9 <= best <= dual.bound / m + 1e-9
+        prices = dual.prices[:n] / m, dual.prices[n] / m, 0.0
+        given = plan, prices, Assigned.of_support(support), accuracy, lambda _: None
+        assert best <= bound_by_prices(*given, by_knots=True) + 1e-9
+        tried += 1
+    assert tried >= 3

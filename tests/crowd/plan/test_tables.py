@@ -72,7 +72,7 @@ BAD = {
     ("tasks", "task,prior\nt1,1.2\n"): ":2, column 'prior': must be a probability in [0, 1], found",
     ("tasks", "task,prior\nt1,nan\n"): "must be a probability in [0, 1], found 'nan'",
     ("tasks", "task,prior\nt9,0.5\n"): "must be a task of the quality table, found 't9'",
-    ("tasks", "task,min_workers\nt1,4\n"): "min_workers_per_task of task 't1' is 4, but 3",
+    ("tasks", "task,min_workers\nt1,4\n"): "tasks.csv: min_workers of task 't1' is 4, but 3",
     ("tasks", "task,prior,prior\nt1,0.5,0.5\n"): "must have one column 'prior', found prior, prior",
     ("tasks", "task,prior\nt1\n"): ":2: must have 2 cells like the first row, found 1",
     ("tasks", ""): "the file is empty",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.verification import pricing
+from crowd_tvcs.verification import pricing_many_classes as multiclass
 
 
 def best_of_all(quality, price, cap, prior, least=0):
@@ -83,10 +84,27 @@ def test_the_best_multiset(seed):
     assert found.value == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_multiset_of_many_classes(seed):
+    rng = np.random.default_rng(seed)
+    cap, least, k = int(rng.integers(1, 4)), int(rng.integers(0, 2)), int(rng.integers(3, 5))
+    prior, price = rng.dirichlet(np.ones(k)), rng.uniform(0.0, 0.05, 5).round(2)
+    voters = multiclass.even_matrices(rng.uniform(0.1, 0.95, 5), k)
+    value = max(
+        multiclass.accuracy(voters[list(s)], prior)[0] - price[list(s)].sum()
+        for size in range(least, cap + 1)
+        for s in combinations_with_replacement(range(5), size)
+    )
+    found = multiclass.best_multiset(prior[:, None], voters, price, cap, least)
+    assert found == pytest.approx(value, abs=1e-12)
+    nobody = voters[:0], price[:0], cap
+    assert multiclass.best_multiset(prior[:, None], *nobody) == prior.max()
+
+
 def test_knots_are_where_prices_bend():
     quality = np.linspace(0.5, 0.9, 41)
     price = np.interp(quality, [0.5, 0.6, 0.75, 0.9], [0.0, 0.01, 0.04, 0.1])
-    places, there = pricing.knots_of(quality, price)
+    places, there = pricing.knots_of(quality, price, pricing.MAX_KNOTS)
     assert places == pytest.approx([0.5, 0.6, 0.75, 0.9])
     assert there == pytest.approx([0.0, 0.01, 0.04, 0.1])
-    assert pricing.knots_of(quality, quality**2) is None
+    assert pricing.knots_of(quality, quality**2, pricing.MAX_KNOTS) is None
