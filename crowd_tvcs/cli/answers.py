@@ -13,7 +13,6 @@ from crowd_tvcs.answers.values import of_no_currency, parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -104,7 +103,6 @@ class RecordedAnswers:
         """Read answers without gold, and print how they were interpreted."""
         from crowd_tvcs.answers.answers import read_answers
 
-        _refuse_store(self.answers)
         table = read_answers(self.answers, class_names(self.classes), **vars(self.cleaning))
         print_message(f"{self.answers}: {table.layout}")
         return table
@@ -118,7 +116,6 @@ class RecordedAnswers:
         from crowd_tvcs.answers.label_typos import review_labels
         from crowd_tvcs.skills.voting.random_gold import sample_doubt
 
-        _refuse_store(self.answers)
         names, cleaning = class_names(self.classes), self.cleaning
         known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
         table = read_answers(
@@ -164,15 +161,6 @@ ErrorModel = Annotated[
     Sets("model"),
 ]
 GOLD = "Known labels: columns task (item), label (truth)."
-
-
-def _refuse_store(path: Path) -> None:
-    """Refuse a database, such as the store of a campaign."""
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(6) == b"SQLite":
-                remedy = "crowd-tvcs campaign export-answers writes the answers of a campaign"
-                raise DataError(f"must be a table, found an SQLite database; {remedy}", path=path)
 
 
 def class_names(given: str | None) -> list[str] | None:
