@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from sqlalchemy import Connection, select
 
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.arrays import Integers
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.state import Pairs, State
 from crowd_tvcs.campaign.store import kinds, queries, schema
@@ -28,7 +25,7 @@ def read_state(connection: Connection, settings: Settings) -> State:
     tasks = sorted(ordinary, key=lambda t: t.name)
     factors = _factors(connection, settings, workers, tasks)
     of_task, who, what, label, place, *times, swapped = _PAIRS.columns(connection)
-    column, row = _places(tasks, of_task), _places(workers, who)
+    column, row = kinds.places(tasks, of_task), kinds.places(workers, who)
     state = np.array(what, dtype=np.int8)
     is_ordinary = column >= 0
     order = np.lexsort((row, column))
@@ -65,17 +62,6 @@ def read_state(connection: Connection, settings: Settings) -> State:
 
 _COLUMNS = "task_id worker_id state label place answered_at seconds swapped"
 _PAIRS = Statement(select(*(schema.pair.c[name] for name in _COLUMNS.split())))
-_SKILLS = Statement(
-    select(schema.skill.c.worker_id, schema.skill.c.task_id, schema.skill.c.quality)
-)
-
-
-def _places(rows: Sequence[WorkerRow] | Sequence[TaskRow], ids: Sequence[int]) -> Integers:
-    """Return the place among rows of every id; -1 of one that is not there."""
-    of_rows = [row.id for row in rows]
-    places = np.full(max((*of_rows, *ids), default=0) + 1, -1)
-    places[of_rows] = np.arange(len(of_rows))
-    return places[np.array(ids, dtype=np.int64)]
 
 
 def _factors(
@@ -92,9 +78,5 @@ def _factors(
         known = np.array([w.quality is not None for w in workers])
         table = Quality(one[:, None], names[0], [EVERY_KIND], known[:, None])
         return Factors(table, names[1], np.zeros(len(tasks), dtype=np.int64))
-    shape = (len(workers), len(tasks))
-    values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
-    who, of_task, found = _SKILLS.columns(connection)
-    at = _places(workers, who), _places(tasks, of_task)
-    values[at], allowed[at] = found, True
-    return Factors(Quality(values, *names, allowed), names[1], np.arange(len(tasks)))
+    table = kinds.quality_of(connection, schema.skill, workers, tasks, nothing)
+    return Factors(table, names[1], np.arange(len(tasks)))

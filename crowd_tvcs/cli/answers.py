@@ -22,17 +22,16 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", bound=float)
 
 
-def money(text: object) -> float:
-    """Read the amount of an option: ``0.05``, ``$0.05``."""
-    return _parsed(parse_money, text)
+def money_option(about: str, *, is_plain: bool = False) -> Any:
+    """Make an option that is an amount: ``0.05``, ``$0.05``; a plain one has no currency."""
 
+    def read(text: object) -> float:
+        amount = _parsed(parse_money, text)
+        if is_plain and amount.currency:
+            raise typer.BadParameter(of_no_currency(str(text), amount.currency))
+        return amount
 
-def unit_money(text: object) -> float:
-    """Read the amount of an option in the unit of the costs of a campaign, without a currency."""
-    amount = _parsed(parse_money, text)
-    if amount.currency:
-        raise typer.BadParameter(of_no_currency(str(text), amount.currency))
-    return amount
+    return typer.Option(parser=read, metavar="X", help=about)
 
 
 def share(text: object) -> float:
@@ -136,8 +135,7 @@ class RecordedAnswers:
                 f"warning: {doubt}; so what gold shows does not hold for them. Draw gold at random "
                 "among all tasks"
             )
-        for line in warnings:
-            print_message(line)
+        print_message(*warnings)
         return table, known
 
 
@@ -190,5 +188,4 @@ def print_dependence(dependence: Dependence) -> None:
     from crowd_tvcs.skills.dependence import calibration_warnings, describe_dependence
 
     print_message(describe_dependence(dependence))
-    for line in calibration_warnings(dependence):
-        print_message(line)
+    print_message(*calibration_warnings(dependence))
