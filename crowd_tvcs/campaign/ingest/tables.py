@@ -61,16 +61,7 @@ def read_tasks(
         )
     rows = rows_of(table, TASK, columns, known, content)
     print_message(*warn_similar_names("task", list(rows)))
-    return [
-        Task(
-            name,
-            row.get("prior"),
-            row.get("min_workers", 0),
-            row.get("max_workers"),
-            row.get(KIND.name),
-        )
-        for name, row in rows.items()
-    ]
+    return [Task(name, **row) for name, row in rows.items()]
 
 
 def read_lines(
