@@ -12,6 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,14 +111,16 @@ def open_table(
 
 def _refuse_store(path: Path) -> None:
     """Refuse a database, such as the store of a campaign."""
+    is_store = False
     if os.path.isfile(path):  # of a name too long too
-        with path.open("rb") as file:
-            if file.read(6) == b"SQLite":
-                raise DataError(
-                    "must be a table, found an SQLite database; of a campaign, crowd-tvcs campaign "
-                    "export-answers and export-labels write tables",
-                    path=path,
-                )
+        with suppress(OSError), path.open("rb") as file:  # the reader says it in words
+            is_store = file.read(6) == b"SQLite"
+    if is_store:
+        raise DataError(
+            "must be a table, found an SQLite database; of a campaign, crowd-tvcs campaign "
+            "export-answers and export-labels write tables",
+            path=path,
+        )
 
 
 def open_exactly(path: str | Path, *names: str) -> Table:
