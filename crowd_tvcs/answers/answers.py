@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,18 +140,8 @@ def read_answers(
     label_of = np.array([place[name] for name in label.names])[label.codes]
     of_row = task_of[order], worker_of[order], label_of[order]
     when, seconds = (None if column is None else column[order] for column in (when, seconds))
-    del (
-        table,
-        checked,
-        task,
-        worker,
-        label,
-        keys,
-        order,
-        task_of,
-        worker_of,
-        label_of,
-    )  # twice is too much
+    # Both at once would be too much.
+    del table, checked, task, worker, label, keys, order, task_of, worker_of, label_of
     out = Answers(
         tasks, workers, found, *of_row, layout=f"{layout}, {size}", when=when, seconds=seconds
     )
@@ -315,12 +306,5 @@ def with_shared_classes(answers: Answers, gold: Gold) -> Answers:
     if set(gold.classes) <= set(answers.classes):
         return answers
     classes = sort_classes((*answers.classes, *gold.classes))
-    return Answers.of(
-        answers.rows(),
-        tasks=answers.tasks,
-        workers=answers.workers,
-        classes=classes,
-        layout=answers.layout,
-        when=answers.when,
-        seconds=answers.seconds,
-    )
+    place = np.array([classes.index(name) for name in answers.classes])
+    return replace(answers, classes=classes, label_of=place[answers.label_of])

@@ -8,9 +8,11 @@ apostrophe before a name that starts like a formula is removed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,11 +100,27 @@ def open_table(
     TypeError
         If it is neither.
     """
+    if isinstance(source, str | Path):
+        _refuse_store(Path(source))
     table = table_in(source, needed=needed, if_json=if_json)
     table.check_width("see that each row has a line of its own, and leave out columns of no use")
     refuse_cells(table.path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()
     return table
+
+
+def _refuse_store(path: Path) -> None:
+    """Refuse a database, such as the store of a campaign."""
+    is_store = False
+    if os.path.isfile(path):  # of a name too long too
+        with suppress(OSError), path.open("rb") as file:  # the reader says it in words
+            is_store = file.read(6) == b"SQLite"
+    if is_store:
+        raise DataError(
+            "must be a table, found an SQLite database; of a campaign, crowd-tvcs campaign "
+            "export-answers and export-labels write tables",
+            path=path,
+        )
 
 
 def open_exactly(path: str | Path, *names: str) -> Table:

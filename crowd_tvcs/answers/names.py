@@ -47,9 +47,10 @@ def check_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     if not out:
         raise ValueError(f"{kind} must hold at least one name, found none")
     check_texts(kind, out)
-    for i, name in enumerate(out) if kind != "classes" else ():
-        if fault := find_name_fault(name):
-            what = describe_fault(fault, name, kind.removesuffix("s"), of_answers=False)
+    faults = map(find_name_fault, out) if kind != "classes" else ()
+    for i, fault in enumerate(faults):
+        if fault is not None:
+            what = describe_fault(fault, out[i], kind.removesuffix("s"), of_answers=False)
             raise ValueError(f"{kind}[{i}] {what}")
     if len(set(out)) < len(out):
         repeated = sorted(name for name, times in Counter(out).items() if times > 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -212,17 +212,11 @@ class Answers(GivenToTasks):
 
     def select(self, chosen: Bools | Integers) -> Answers:
         """Keep the `chosen` answers, by one boolean per answer or by position; all names stay."""
-        return Answers(
-            self.tasks,
-            self.workers,
-            self.classes,
-            self.task_of[chosen],
-            self.worker_of[chosen],
-            self.label_of[chosen],
-            self.layout,
-            when=None if self.when is None else self.when[chosen],
-            seconds=None if self.seconds is None else self.seconds[chosen],
-        )
+        picked: dict[str, Any] = {}
+        for name in ("task_of", "worker_of", "label_of", "when", "seconds"):
+            column = getattr(self, name)
+            picked[name] = None if column is None else column[chosen]
+        return replace(self, **picked)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return every answer as (task, worker, label)."""

@@ -34,17 +34,8 @@ def first_model(
 ) -> dict[str, Any]:
     """Return the model settings of a new campaign; gold may refine them later.
 
-    Parameters
-    ----------
-    model
-        ``"dependent"`` or ``"independent"``.
-    target
-        Confidence with which a task is done.
-    min_gain
-        Gain that a label must add for a task to be handed out. None for `DEFAULT_MIN_GAIN` if the
-        model is dependent and the target below 1, and for any gain otherwise.
-    has_classes
-        Whether answers are classes; of others there is no model of dependence.
+    Arguments are those of `Campaign.create`. Of answers that are no classes there is no model of
+    dependence.
     """
     is_dependent = checked_model(model) == "dependent" and has_classes
     if min_gain is None and is_dependent and target < 1.0:

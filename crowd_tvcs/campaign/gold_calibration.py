@@ -98,7 +98,7 @@ def gold_sample_doubt(state: State) -> str:
     tasks, workers, classes = state.factors.tasks, state.factors.table.workers, state.classes
     given = [
         (tasks[j], workers[i], classes[label])
-        for i, j, label in state.given
+        for i, j, label in state.given.tolist()
         if tasks[j] not in state.gold
     ]
     answers = Answers.of([*state.gold_answers, *given], classes=classes)

@@ -60,24 +60,16 @@ class SubmissionResult:
 class Given(NamedTuple):
     """An answer by ids, with its time and duration in seconds if they are known."""
 
-    task: int
-    worker: int
+    of_task: int
+    who: int
     label: int
-    at: float | None = None
+    answered_at: float | None = None
     seconds: float | None = None
     swapped: int | None = None
 
     def written(self, place: int) -> Call:
         """Return the statement that writes it down as the answer of this number."""
-        return queries.ANSWER.with_(
-            of_task=self.task,
-            who=self.worker,
-            given=self.label,
-            place=place,
-            at=self.at,
-            took=self.seconds,
-            swapped=self.swapped,
-        )
+        return queries.ANSWER.with_(place=place, **self._asdict())
 
 
 def before_submit(name: str, task_name: str) -> tuple[Call, Call, Call]:
@@ -191,8 +183,8 @@ def write_answers(connection: Connection, settings: Settings, answers: Sequence[
     """Write answers into open slots, and settle their tasks."""
     for place, one in enumerate(answers, start=settings.answers + 1):
         later(connection, one.written(place))
-    settle_each(connection, settings, [one.task for one in answers])
-    for i, more in sorted(Counter(one.worker for one in answers).items()):
+    settle_each(connection, settings, [one.of_task for one in answers])
+    for i, more in sorted(Counter(one.who for one in answers).items()):
         later(connection, queries.MORE_ANSWERS.with_(who=i, more=more))
     count(connection, answers=len(answers))
 

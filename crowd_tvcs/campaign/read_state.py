@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from sqlalchemy import Connection, select
 
@@ -15,6 +13,7 @@ from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD
+from crowd_tvcs.campaign.store.statements import Statement
 
 EVERY_KIND = "every task"  # where a worker has one quality
 
@@ -24,20 +23,19 @@ def read_state(connection: Connection, settings: Settings) -> State:
     workers = sorted(queries.WORKERS(connection), key=lambda w: w.name)
     ordinary = (t for t in queries.TASKS(connection) if t.closed != GOLD)
     tasks = sorted(ordinary, key=lambda t: t.name)
-    row_of = {w.id: i for i, w in enumerate(workers)}
-    column_of = {t.id: j for j, t in enumerate(tasks)}
     factors = _factors(connection, settings, workers, tasks)
-    placed, states = [], []
-    for of_task, who, what, label, place, when, seconds, swapped in connection.execute(_PAIRS):
-        if of_task not in column_of:
-            continue
-        i, j = row_of[who], column_of[of_task]
-        states.append((j, i, what))
-        if what == ANSWERED:
-            times = _or_nan(when), _or_nan(seconds)
-            placed.append((place, (i, j, label), times, swapped))
-    placed.sort(key=lambda one: one[0])
-    of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
+    of_task, who, what, label, place, *times, swapped = _PAIRS.columns(connection)
+    column, row = kinds.places(tasks, of_task), kinds.places(workers, who)
+    state = np.array(what, dtype=np.int8)
+    is_ordinary = column >= 0
+    order = np.lexsort((row, column))
+    order = order[is_ordinary[order]]
+    answered = np.flatnonzero((state == ANSWERED) & is_ordinary)
+    answered = answered[np.argsort(np.array(place)[answered])]
+    codes = np.array(label, dtype=np.float64)[answered]  # without an answer there is none
+    given = np.column_stack([row[answered], column[answered], codes.astype(np.int64)])
+    moments = np.array(times, dtype=np.float64).T[answered]
+    moments[moments == 0.0] = np.nan  # no time either
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     settled = {t.name for t in tasks if t.settled is not None}
     gold = {name: label for name, label in known.all() if name not in settled}
@@ -52,30 +50,18 @@ def read_state(connection: Connection, settings: Settings) -> State:
         workers,
         tasks,
         factors,
-        Pairs(of_task, who, what.astype(np.int8)),
-        [answer for _, answer, *_ in placed],
-        [swapped for *_, swapped in placed],
-        [times for _, _, times, _ in placed],
+        Pairs(column[order], row[order], state[order]),
+        given,
+        [swapped[k] for k in answered.tolist()],
+        moments,
         queries.ROUNDS(connection),
         gold,
         sorted(gold_answers),
     )
 
 
-_PAIRS = select(
-    schema.pair.c.task_id,
-    schema.pair.c.worker_id,
-    schema.pair.c.state,
-    schema.pair.c.label,
-    schema.pair.c.place,
-    schema.pair.c.answered_at,
-    schema.pair.c.seconds,
-    schema.pair.c.swapped,
-)
-
-
-def _or_nan(value: float | None) -> float:
-    return value or math.nan  # 0 is no time either
+_COLUMNS = "task_id worker_id state label place answered_at seconds swapped"
+_PAIRS = Statement(select(*(schema.pair.c[name] for name in _COLUMNS.split())))
 
 
 def _factors(
@@ -92,13 +78,5 @@ def _factors(
         known = np.array([w.quality is not None for w in workers])
         table = Quality(one[:, None], names[0], [EVERY_KIND], known[:, None])
         return Factors(table, names[1], np.zeros(len(tasks), dtype=np.int64))
-    shape = (len(workers), len(tasks))
-    values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
-    row_of = {w.id: i for i, w in enumerate(workers)}
-    column_of = {t.id: j for j, t in enumerate(tasks)}
-    column = schema.skill.c
-    listed = connection.execute(select(column.worker_id, column.task_id, column.quality))
-    for who, of_task, value in listed:
-        values[row_of[who], column_of[of_task]] = value
-        allowed[row_of[who], column_of[of_task]] = True
-    return Factors(Quality(values, *names, allowed), names[1], np.arange(len(tasks)))
+    table = kinds.quality_of(connection, schema.skill, workers, tasks, nothing)
+    return Factors(table, names[1], np.arange(len(tasks)))

@@ -103,7 +103,9 @@ def count_of(name: str, value: int | None, least: int = 0) -> int | None:
 def check_round(number: int, settings: Settings) -> None:
     """Refuse the number of a round that was not issued."""
     if not 1 <= number <= settings.rounds:
-        there = f"are rounds 1 to {settings.rounds}" if settings.rounds else "is no round yet"
+        there = f"are rounds 1 to {settings.rounds}"
+        if settings.rounds < 2:
+            there = "is only round 1" if settings.rounds else "is no round yet"
         raise ValueError(f"round must be one that was issued, and there {there}, found {number}")
 
 

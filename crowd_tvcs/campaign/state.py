@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class State:
     pairs
         Pairs of a worker and a task that are, or were, handed out.
     given
-        Every answer as (worker, task, label), as integers, in the order they came.
+        Every answer as a row (worker, task, label), in the order they came.
     swapped
         Likewise, of two items, whether the second was on the left.
     times
@@ -84,9 +84,9 @@ class State:
     tasks: list[TaskRow]
     factors: Factors
     pairs: Pairs
-    given: list[tuple[int, int, int]]
+    given: Integers
     swapped: list[int | None]
-    times: list[tuple[float, float]]
+    times: Floats
     rounds: list[RoundRow]
     gold: dict[str, int]
     gold_answers: list[tuple[str, str, str]]
@@ -131,9 +131,8 @@ class State:
         factors = Factors(self.factors.table, self.factors.tasks[at], self.factors.kind[at])
         task, worker, state = self.pairs
         pairs = Pairs(task[begin:end] - at.start, worker[begin:end], state[begin:end])
-        return replace(
-            self, tasks=self.tasks[at], factors=factors, pairs=pairs, given=[], swapped=[], times=[]
-        )
+        none: dict[str, Any] = {"given": self.given[:0], "swapped": [], "times": self.times[:0]}
+        return replace(self, tasks=self.tasks[at], factors=factors, pairs=pairs, **none)
 
     def named(self, pairs: Integers) -> list[tuple[str, str]]:
         """Return the names of pairs of a worker and a task, given by their numbers."""
@@ -217,9 +216,9 @@ class State:
     @cached_property
     def answers(self) -> Answers:
         """All answers, in the order they came."""
-        workers, tasks, labels = np.array(self.given, dtype=np.int64).reshape(-1, 3).T
+        workers, tasks, labels = self.given.T
         names = (self.factors.tasks, self.factors.table.workers, self.classes)
-        when, seconds = np.array(self.times).reshape(-1, 2).T
+        when, seconds = self.times.T
         return Answers(*names, tasks, workers, labels, when=_if_any(when), seconds=_if_any(seconds))
 
     @cached_property

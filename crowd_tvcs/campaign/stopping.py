@@ -34,19 +34,7 @@ def task_statuses(
 
     Only remaining workers above the minimum quality are considered.
 
-    Parameters
-    ----------
-    state
-        The campaign.
-    min_gain
-        Minimum gain in expected accuracy by a label; None for that of the campaign.
-    value
-        Value of a correct label, in the money of the workers' costs: a label must add at least
-        its cost. None: costs are ignored.
-    target
-        Target accuracy of confident labels; None for the campaign's.
-    votes
-        Those of `vote_by_kind`, if they are known already.
+    Arguments are those of `Campaign.review_tasks`; `votes` of `vote_by_kind`, if they are known.
     """
     voted = votes or vote_by_kind(state)
     if state.kind.has_classes:

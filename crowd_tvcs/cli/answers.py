@@ -13,7 +13,6 @@ from crowd_tvcs.answers.values import of_no_currency, parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
-from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -23,17 +22,16 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", bound=float)
 
 
-def money(text: object) -> float:
-    """Read the amount of an option: ``0.05``, ``$0.05``."""
-    return _parsed(parse_money, text)
+def money_option(about: str, *, is_plain: bool = False) -> Any:
+    """Make an option that is an amount: ``0.05``, ``$0.05``; a plain one has no currency."""
 
+    def read(text: object) -> float:
+        amount = _parsed(parse_money, text)
+        if is_plain and amount.currency:
+            raise typer.BadParameter(of_no_currency(str(text), amount.currency))
+        return amount
 
-def unit_money(text: object) -> float:
-    """Read the amount of an option in the unit of the costs of a campaign, without a currency."""
-    amount = _parsed(parse_money, text)
-    if amount.currency:
-        raise typer.BadParameter(of_no_currency(str(text), amount.currency))
-    return amount
+    return typer.Option(parser=read, metavar="X", help=about)
 
 
 def share(text: object) -> float:
@@ -104,7 +102,6 @@ class RecordedAnswers:
         """Read answers without gold, and print how they were interpreted."""
         from crowd_tvcs.answers.answers import read_answers
 
-        _refuse_store(self.answers)
         table = read_answers(self.answers, class_names(self.classes), **vars(self.cleaning))
         print_message(f"{self.answers}: {table.layout}")
         return table
@@ -118,7 +115,6 @@ class RecordedAnswers:
         from crowd_tvcs.answers.label_typos import review_labels
         from crowd_tvcs.skills.voting.random_gold import sample_doubt
 
-        _refuse_store(self.answers)
         names, cleaning = class_names(self.classes), self.cleaning
         known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
         table = read_answers(
@@ -139,8 +135,7 @@ class RecordedAnswers:
                 f"warning: {doubt}; so what gold shows does not hold for them. Draw gold at random "
                 "among all tasks"
             )
-        for line in warnings:
-            print_message(line)
+        print_message(*warnings)
         return table, known
 
 
@@ -164,15 +159,6 @@ ErrorModel = Annotated[
     Sets("model"),
 ]
 GOLD = "Known labels: columns task (item), label (truth)."
-
-
-def _refuse_store(path: Path) -> None:
-    """Refuse a database, such as the store of a campaign."""
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(6) == b"SQLite":
-                remedy = "crowd-tvcs campaign export-answers writes the answers of a campaign"
-                raise DataError(f"must be a table, found an SQLite database; {remedy}", path=path)
 
 
 def class_names(given: str | None) -> list[str] | None:
@@ -202,5 +188,4 @@ def print_dependence(dependence: Dependence) -> None:
     from crowd_tvcs.skills.dependence import calibration_warnings, describe_dependence
 
     print_message(describe_dependence(dependence))
-    for line in calibration_warnings(dependence):
-        print_message(line)
+    print_message(*calibration_warnings(dependence))

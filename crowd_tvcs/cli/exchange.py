@@ -187,10 +187,8 @@ def _print_imported(found: Collected, given: ImportOptions) -> None:
         print_message(f"left out: {counts}")
     if found.kept:
         print_message(found.kept)
-    for line in found.notes:
-        print_message(line)
-    for line in warn_of_names(labels if given.classes is None else {}, tasks, workers):
-        print_message(line)
+    print_message(*found.notes)
+    print_message(*warn_of_names(labels if given.classes is None else {}, tasks, workers))
     if found.has_times and not given.times:
         print_message("the files have times or durations of answers: --times keeps them")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.answers.rows import check_limit_currency
-from crowd_tvcs.cli.answers import money, share_option
+from crowd_tvcs.cli.answers import money_option, share_option
 from crowd_tvcs.methods import METHODS
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import WHERE_GIVEN, Seed, file_option, number_option
@@ -107,10 +107,8 @@ class Demands:
     ] = None
     money: Annotated[
         float | None,
-        typer.Option(
-            parser=money,
-            metavar="X",
-            help="Maximum total cost of all answers, in the unit of the column cost of --workers.",
+        money_option(
+            "Maximum total cost of all answers, in the unit of the column cost of --workers."
         ),
     ] = None
     common_error: Annotated[

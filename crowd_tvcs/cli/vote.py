@@ -177,8 +177,7 @@ def _vote_by_scale(given: VoteOptions, steps: list[str]) -> None:
                 "sentences": sentences,
             },
         )
-    for sentence in sentences:
-        print_message(sentence)
+    print_message(*sentences)
     print_message(f"{plural(int((votes.label_of >= 0).sum()), 'label')}; written to {given.out}")
 
 

@@ -73,28 +73,9 @@ class Collected:
 class Collector:
     """Collect answers one by one, and keep at most one of each pair.
 
-    Parameters
-    ----------
-    accounts
-        Worker of every account of the tool; None if the names are equal. An account that is not
-        listed is an error.
-    duplicates
-        Rule for duplicate answers, see `crowd_tvcs.answers.duplicates`; None refuses them. First
-        and last are those in time if every answer of the pair has one, else those of the files.
-    times
-        Whether to read times and durations of the answers.
-    classes
-        Allowed labels, each valid whatever it looks like (see `crowd_tvcs.answers.values`); None
-        for any valid label.
-    leave_out_missing
-        Whether to leave out answers without a label, a task or a worker; otherwise they are
-        refused.
-    takes_any_label
-        Whether every text is a label, for campaigns, which check labels themselves.
-    ground_truth
-        Whether annotations marked as ground truth are gold instead of answers.
-    skip_bad
-        Whether answers that are refused are skipped and listed.
+    Most parameters are arguments of `crowd_tvcs.exchange.import_answers`. First and last are those
+    in time if every answer of the pair has one, else those of the files. With `takes_any_label`
+    every text is a label, for campaigns, which check labels themselves.
     """
 
     accounts: Mapping[str, str] | None = None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from crowd_tvcs.answers.columns import TASK, WORKER
+from crowd_tvcs.answers.columns import ANSWER, TASK, TRUTH, WORKER
 from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet
 from crowd_tvcs.exchange.fields import FieldNames
@@ -100,8 +100,17 @@ def _names(sheet: Sheet, fields: FieldNames) -> tuple[str, bool]:
 
 
 def _answer_columns(sheet: Sheet, names: str, *, has_tasks: bool) -> tuple[str, ...]:
-    """Return all columns but that of names, and, of workers, but those that forms add."""
+    """Return all columns but that of names, and, of workers, but those that forms add.
+
+    With a row per task the others are workers, of whom none is called ``label``.
+    """
     others = [name for name in sheet.header if name != names]
+    for name in others if has_tasks else ():
+        if ANSWER.matches(name) or TRUTH.matches(name):
+            raise sheet.error(
+                f"column {quoted(name)} has labels and is no worker: a table of known labels needs "
+                "no import (--gold); else name the workers' columns with --column, once for each"
+            )
     if not has_tasks:
         others = [name for name in others if name.lower() not in OF_FORMS]
     if not others:

@@ -47,7 +47,7 @@ def render(state: State, *, name: str) -> str:
         title=f"Campaign: {name}",
         summary=summary(state, standings),
         advice=_advice(standings, expected),
-        curve=_curve(expected, measured) if state.given else None,
+        curve=_curve(expected, measured) if state.given.size else None,
         least=least,
         workers=workers[:MAX_WORKERS],
         n_more=len(workers) - len(workers[:MAX_WORKERS]),
@@ -124,7 +124,7 @@ def _workers(state: State) -> list[dict[str, Any]]:
     """Return the activity of the workers, busiest first."""
     right = state.posterior.argmax(axis=1)
     agree = np.zeros(len(state.workers))
-    for i, j, label in state.given:
+    for i, j, label in state.given.tolist():
         agree[i] += label == right[j]
     rows = [
         {

@@ -27,15 +27,7 @@ _TASK = re.compile(r"""task (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 
 class Aliases:
-    """Names of the tasks of one campaign as workers see them.
-
-    Parameters
-    ----------
-    store
-        Store of the campaign.
-    secret
-        Key of the hashes.
-    """
+    """Names of the tasks of one campaign as workers see them: hashes under a secret."""
 
     def __init__(self, store: Store, secret: str) -> None:
         self._store, self._key = store, hashlib.sha256(f"alias {secret}".encode()).digest()

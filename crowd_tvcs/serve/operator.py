@@ -297,13 +297,8 @@ def _revoke(served: Served, name: str) -> str:
     return f"{plural(served.links.revoke([name], now=time.time()), 'link')} revoked"
 
 
-def _labels(store: Store) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-    found = tables.labels(store)
-    return found.columns, found.rows
-
-
 TABLES: dict[str, Callable[[Store], tuple[Sequence[str], Sequence[Sequence[Any]]]]] = {
-    "labels": _labels,
+    "labels": lambda store: tables.labels(store)[:2],
     "answers": lambda store: (
         ["task", "worker", "label", "seconds", "too_fast"],
         tables.answers(store),

@@ -83,16 +83,8 @@ class OperatorAuth:
     Only a slow hash of the password under the campaign's secret is kept; the key of sessions
     derives from it. So a session is valid at every server of the campaign with this password, also
     after a restart, and at none with another. Wrong passwords are recorded in the audit, where
-    every server counts them. Only so many are, so that attackers cannot fill it.
-
-    Parameters
-    ----------
-    store
-        Store of the campaign.
-    secret
-        Secret of the campaign.
-    accounts
-        The operators; of a single one any name will do.
+    every server counts them. Only so many are, so that attackers cannot fill it. Of a single
+    account any name will do.
     """
 
     def __init__(self, store: Store, secret: str, accounts: Sequence[Account]) -> None:

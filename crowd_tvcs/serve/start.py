@@ -110,7 +110,7 @@ def serve(
         )  # fmt: skip
         if sign_up is not None:
             with campaign.store.read() as (_, settings):
-                check_seats(settings, sign_up.rules)
+                check_seats(settings, sign_up)
         is_gold = gold is not None or gold_share is not None or gold_first > 0
         share = GOLD_SHARE if gold_share is None else gold_share
         rules = (share, gold_first, gold_feedback) if is_gold else NO_GOLD
@@ -144,7 +144,7 @@ def _print_addresses(url: str, sign_up: SignUp | None, password: str) -> None:
     print_message(f"operator: {url}/operator")
     if password:
         print_message(f"password of the operator, for this run: {password}")
-    if sign_up is not None and not sign_up.rules.is_signed:
+    if sign_up is not None and not sign_up.is_signed:
         print_message(f"people sign up at {url}/join?{sign_up.parameters[0]}=ID")
 
 

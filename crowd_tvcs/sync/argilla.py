@@ -8,7 +8,13 @@ from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
-from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask, choose_question
+from crowd_tvcs.sync.labelling_tool import (
+    Annotation,
+    RemoteTask,
+    check_payload,
+    choose_question,
+    in_parts,
+)
 from tvcs_core.files.display import joined, quoted
 
 MAJOR = 2
@@ -98,26 +104,15 @@ class Argilla:
         return found, None
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
-        """Add records, with the columns that are fields of the dataset.
-
-        Raises
-        ------
-        ValueError
-            If a task lacks a field that the dataset requires.
-        """
+        """Add records, with the columns that are fields of the dataset."""
+        required = [name for name, is_required in self._fields.items() if is_required]
         items = []
         for task, payload in payloads.items():
-            for name, is_required in self._fields.items():
-                if is_required and name not in payload:
-                    raise ValueError(
-                        f"dataset {quoted(self._name)} shows the field {quoted(name)}, but task "
-                        f"{quoted(task)} has only {joined(payload) or 'a name'}; --tasks names a "
-                        "table with that column"
-                    )
+            check_payload(task, payload, required, f"dataset {quoted(self._name)}")
             fields = {name: payload[name] for name in self._fields if name in payload}
             items.append({"external_id": task, "fields": fields, "metadata": {ASSIGNED: []}})
-        for k in range(0, len(items), PAGE):
-            self._at.ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
+        for part in in_parts(items, PAGE):
+            self._at.ask("POST", self._path("records/bulk"), {"items": part})
 
     def open_tabs(self, workers: Sequence[str]) -> None:
         """Do nothing: annotators filter by `assigned`."""

@@ -16,8 +16,14 @@ from crowd_tvcs.exchange.fields import SourceLocation
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
 from crowd_tvcs.sync.connection import DEFAULT, UNAUTHORIZED, Connection, ToolError, Trust
-from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask, choose_question
-from tvcs_core.files.display import joined, quoted
+from crowd_tvcs.sync.labelling_tool import (
+    Annotation,
+    RemoteTask,
+    check_payload,
+    choose_question,
+    in_parts,
+)
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 
 OLDEST, NEXT_MAJOR = (1, 20), 2
@@ -119,18 +125,11 @@ class LabelStudio:
 
     def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
         """Import tasks."""
-        listed_tasks = []
+        where = f"the labelling interface of project {self._project}"
         for task, payload in payloads.items():
-            for name in self._inputs:
-                if name not in payload:
-                    raise ValueError(
-                        f"the labelling interface of project {self._project} shows ${name}, but "
-                        f"task {quoted(task)} has only {joined(payload) or 'a name'}; --tasks "
-                        "names a table with that column"
-                    )
-            listed_tasks.append({"data": {TASK: task, **payload, "assigned": "|"}})
-        for k in range(0, len(listed_tasks), PAGE):
-            part = listed_tasks[k : k + PAGE]
+            check_payload(task, payload, self._inputs, where, mark="$")
+        tasks = [{"data": {TASK: t, **payload, "assigned": "|"}} for t, payload in payloads.items()]
+        for part in in_parts(tasks, PAGE):
             self._ask("POST", f"/api/projects/{self._project}/import", part)
 
     def open_tabs(self, workers: Sequence[str]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from tvcs_core.files.display import joined, quoted
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -132,3 +134,22 @@ def choose_question(
             f"{joined(classes)}; found {joined(labels_of[question])}"
         )
     return question
+
+
+def check_payload(
+    task: str, payload: Mapping[str, str], needed: Iterable[str], where: str, mark: str = ""
+) -> None:
+    """Refuse the content of a task that lacks a field which the project shows."""
+    for name in needed:
+        if name not in payload:
+            shown = f"{mark}{name}" if mark else f"the field {quoted(name)}"
+            raise ValueError(
+                f"{where} shows {shown}, but task {quoted(task)} has only "
+                f"{joined(payload) or 'a name'}; --tasks names a table with that column"
+            )
+
+
+def in_parts(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield rows in parts of at most so many."""
+    for k in range(0, len(rows), size):
+        yield rows[k : k + size]

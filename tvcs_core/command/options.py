@@ -29,9 +29,9 @@ def name_option(about: str) -> Any:
     return typer.Option(metavar="NAME", help=about)
 
 
-def number_option(about: str) -> Any:
+def number_option(about: str, least: int | None = None, most: int | None = None) -> Any:
     """Make an option that is a whole number."""
-    return typer.Option(metavar="N", help=about)
+    return typer.Option(metavar="N", min=least, max=most, help=about)
 
 
 # Notes of options: one that changes no result, or is recorded under another name; and one that is

@@ -57,17 +57,16 @@ def is_quiet() -> bool:
     return _volume is Volume.QUIET
 
 
-def print_message(message: str) -> None:
-    """Print a message for the person on standard error; standard output is for data.
+def print_message(*messages: str) -> None:
+    """Print messages for the person on standard error; standard output is for data.
 
     Control characters of names that it quotes are escaped, and a text of more than `LINE`
     characters is broken between sentences. A message that cannot be printed, as where a log is
     full, does not stop the work.
     """
-    if _volume is Volume.VERBOSE:
-        message = f"[{time.monotonic() - _start:.1f} s] {message}"
-    if not is_quiet():
-        for line in in_lines(message):
+    elapsed = f"[{time.monotonic() - _start:.1f} s] " if _volume is Volume.VERBOSE else ""
+    for message in () if is_quiet() else messages:
+        for line in in_lines(elapsed + message):
             _print_line(line)
 
 

@@ -38,7 +38,7 @@ def propose_pairs(state: State, labels: int | None, max_per_side: int | None) ->
         Maximum number of the pairs with an item on the left, and on the right; None for
         `MAX_PER_SIDE`. People see sides by lot all the same.
     """
-    if not state.given:
+    if not state.given.size:
         raise ValueError(
             "there are no answers yet to plan by: first pairs are handed out by lot, fewest "
             "answers first (serve, or campaign next)"

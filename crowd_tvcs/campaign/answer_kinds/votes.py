@@ -47,7 +47,7 @@ def vote_by_kind(state: State) -> KindVotes | None:
     if state.kind.name not in _VOTES:
         return None
     vote, columns = _VOTES[state.kind.name]
-    found = vote(state) if state.given else KindVotes(columns, [], {}, [])
+    found = vote(state) if state.given.size else KindVotes(columns, [], {}, [])
     settled = {
         row.name: (state.kind.show(row.settled, row.name), 1.0)
         for row in state.tasks
@@ -68,7 +68,7 @@ def vote_by_kind(state: State) -> KindVotes | None:
 def comparisons_of(state: State, also: Iterable[str] = ()) -> Comparisons:
     """Return all answers on pairs, each with the item that was on the left; items `also` known."""
     rows = []
-    for (i, j, code), swapped in zip(state.given, state.swapped, strict=True):
+    for (i, j, code), swapped in zip(state.given.tolist(), state.swapped, strict=True):
         first, second = items_of_pair(state.tasks[j].name)
         left, right = (second, first) if swapped else (first, second)
         answer = WORDS[TIE] if code == TIE else (first, second)[code]
@@ -98,19 +98,18 @@ def answer_rows(state: State) -> tuple[list[str], list[list[Any]]]:
     if state.kind.name == Preference.name:
         header = ["worker", "left", "right", "answer"]
         rows: list[list[Any]] = []
-        for (i, j, code), swapped in zip(state.given, state.swapped, strict=True):
+        for (i, j, code), swapped in zip(state.given.tolist(), state.swapped, strict=True):
             name = state.tasks[j].name
             sides = items_of_pair(name)[:: -1 if swapped else 1]
             rows.append([state.workers[i].name, *sides, state.kind.show(code, name)])
     else:
         header = ["task", "worker", "label"]
         rows = [list(row) for row in _named(state)[: len(state.given)]]
-    times = np.array(state.times).reshape(-1, 2)
     for k, name in enumerate(("answered_at", "seconds")):
-        column = times[:, k].tolist()
-        if not np.isnan(times[:, k]).all():
+        times = state.times[:, k]
+        if not np.isnan(times).all():
             header.append(name)
-            shown = [to_iso(t) if k == 0 else _seconds(t) for t in column]
+            shown = [to_iso(t) if k == 0 else _seconds(t) for t in times.tolist()]
             rows = [[*row, cell] for row, cell in zip(rows, shown, strict=True)]
     return header, rows
 
@@ -124,7 +123,7 @@ def _named(state: State) -> list[tuple[str, str, str]]:
     tasks, workers, kind = state.tasks, state.workers, state.kind
     rows = [
         (tasks[j].name, workers[i].name, kind.show(code, tasks[j].name))
-        for i, j, code in state.given
+        for i, j, code in state.given.tolist()
     ]
     return rows + state.gold_answers
 

@@ -73,13 +73,10 @@ class Changeable:
         from crowd_tvcs.campaign.stopping import task_statuses
 
         check_type("close", close, bool)
-        if min_gain is not None:
-            check_range("min_gain", min_gain, 0.0, 1.0)
-        if value is not None:
-            check_range("value", value, 0.0, 1e12)
-        if target is not None:
-            check_range("target", target, 0.0, 1.0)
         asked: dict[str, Any] = {"min_gain": min_gain, "value": value, "target": target}
+        for name, number in asked.items():
+            if number is not None:
+                check_range(name, number, 0.0, 1e12 if name == "value" else 1.0)
         if not close:
             with self.store.read() as (connection, settings):
                 state = read_state(connection, settings)

@@ -30,6 +30,8 @@ from crowd_tvcs.campaign.stored_model import interval_around
 from tvcs_core.files.display import plural
 
 LEAST_CONFIDENT = 5  # tasks shown
+FULL_TASKS = "task has all the workers it may have", "tasks have all the workers they may have"
+FULL_WORKERS = "worker has all the tasks they may have", "workers have all the tasks they may have"
 MAX_STANDARD_ERRORS = 2.0
 """Standard errors between mean confidence and accuracy that count as a difference."""
 
@@ -204,21 +206,9 @@ def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[st
     if settings.money is not None and settings.committed >= settings.money:
         out.append("the money is used up or out with workers")
     if tasks.full:
-        out.append(
-            plural(
-                tasks.full,
-                "task has all the workers it may have",
-                "tasks have all the workers they may have",
-            )
-        )
+        out.append(plural(tasks.full, *FULL_TASKS))
     if idle:
-        out.append(
-            plural(
-                idle,
-                "worker has all the tasks they may have",
-                "workers have all the tasks they may have",
-            )
-        )
+        out.append(plural(idle, *FULL_WORKERS))
     if through:
         who = plural(through, "worker has", "workers have")
         out.append(f"{who} answered all the gold there is, and get no more of it")

@@ -52,13 +52,8 @@ def remarks_of(
     return [Remark(row.task, row.who, row.what, row.detail or "", row.at) for row in rows]
 
 
-def all_remarks(store: Store) -> list[Remark]:
-    """Return all remarks, in the order of arrival."""
-    with store.read() as (connection, _):
-        return remarks_of(connection)[::-1]
-
-
 def remark_rows(store: Store) -> list[list[str]]:
-    """Return the cells of `REMARK_COLUMNS` of all remarks."""
-    found = all_remarks(store)
+    """Return the cells of `REMARK_COLUMNS` of all remarks, in the order of arrival."""
+    with store.read() as (connection, _):
+        found = remarks_of(connection)[::-1]
     return [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]

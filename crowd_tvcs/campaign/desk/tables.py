@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk import answer_speed
@@ -12,35 +11,31 @@ from crowd_tvcs.campaign.store.queries import of_pairs
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
 
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.answer_kinds.votes import KindVotes
+
 LABEL_COLUMNS = ("task", "label", "confidence", "answers")
 
 
-class LabelTable(NamedTuple):
-    """The result of a campaign as a table, with what is to be said of it."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    sentences: list[str]
-
-
-def labels(store: Store) -> LabelTable:
+def labels(store: Store) -> KindVotes:
     """Return the result by name: with `LABEL_COLUMNS`, or those of the kind of answers.
 
     Labels are of the model that is there, as of `status`, also while tasks are settled by it. A
     task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either: both
     cells are empty.
     """
-    from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+    from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
     from crowd_tvcs.campaign.read_state import read_state
     from crowd_tvcs.campaign.stopping import labels_of
 
     with store.read(all_of_it=True) as (connection, settings):
         state = read_state(connection, settings)
     if (votes := vote_by_kind(state)) is not None:
-        return LabelTable(votes.columns, votes.rows, votes.sentences)
+        return votes
     found = labels_of(state)
-    rows = [[row.name, *found.get(row.name, ("", "")), row.answers] for row in state.tasks]
-    return LabelTable(LABEL_COLUMNS, rows, describe_unlabelled(len(rows) - len(found), len(rows)))
+    rows = [(row.name, *found.get(row.name, ("", "")), row.answers) for row in state.tasks]
+    sentences = describe_unlabelled(len(rows) - len(found), len(rows))
+    return KindVotes(LABEL_COLUMNS, rows, found, sentences)
 
 
 def describe_unlabelled(number: int, tasks: int) -> list[str]:

@@ -26,11 +26,8 @@ from crowd_tvcs.campaign.answer_kinds.kind import (
     labels_of_kind,
 )
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
-from crowd_tvcs.campaign.ingest.tables import (
-    read_lines,
-    read_tasks,
-    read_workers,
-)
+from crowd_tvcs.campaign.ingest.files import CampaignFiles
+from crowd_tvcs.campaign.ingest.tables import read_lines, read_tasks, read_workers
 from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
@@ -40,12 +37,7 @@ Found = TypeVar("Found", bound=Quality | Sized)
 
 
 def read_first(
-    quality: Path | None,
-    kinds: Path | None,
-    gold: Path | None,
-    answers: Path | None,
-    workers: Path | None,
-    tasks: Path | None,
+    files: CampaignFiles,
     classes: Sequence[str] | None,
     prior: str | None,
     answer_kind: str = OneClass.name,
@@ -64,28 +56,33 @@ def read_first(
         If a required table is missing.
     """
     has_classes = KINDS[answer_kind].has_classes
-    _refuse_missing(quality, kinds, gold, answers, workers, tasks, has_classes)
+    files.check_first(has_classes)
     if classes is not None:
         labels_of_kind(answer_kind, classes)
     if not has_classes:
-        _refuse_of_classes(quality or kinds, prior)
+        _refuse_of_classes(files, prior)
         kind = KINDS[answer_kind](labels_of_kind(answer_kind, classes or ()))
-        return _first_of_kind(kind, gold, answers, workers, tasks, duplicates, leave_out_missing)
-    qualities = None if quality is None else _some(read_qualities(quality), quality)
-    factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
+        return _first_of_kind(kind, files, duplicates, leave_out_missing)
+    qualities = (
+        None if files.quality is None else _some(read_qualities(files.quality), files.quality)
+    )
+    factors = None
+    if files.kinds is not None and files.tasks is not None:
+        factors = read_factors(files.kinds, files.tasks).factors
     table = qualities if factors is None else factors.table
     named = None if classes is None else [name.strip() for name in classes]
-    known = None if gold is None else read_gold(gold, named, leave_out_missing=leave_out_missing)
     lines: list[AnswerRecord] = []
-    if answers is not None:
-        found = read_lines(answers, duplicates, named, leave_out_missing=leave_out_missing)
-        lines = _some(found, answers)
-    if gold is not None and known is not None and lines and named is None:
-        for warning in review_labels(gold, known, Counter(line.label for line in lines)):
-            print_message(warning)
+    known, labels = None, {}
+    if files.gold is not None:
+        known = read_gold(files.gold, named, leave_out_missing=leave_out_missing)
+        labels = dict(known.labels)
+    if files.answers is not None:
+        found = read_lines(files.answers, duplicates, named, leave_out_missing=leave_out_missing)
+        lines = _some(found, files.answers)
+    if files.gold is not None and known is not None and lines and named is None:
+        print_message(*review_labels(files.gold, known, Counter(line.label for line in lines)))
     if named is None:
         named = _class_names(known, lines)
-    labels = dict(known.labels) if known is not None else {}
     if known is not None:
         _report_gold(labels, named, has_prior=prior is not None)
     return {
@@ -96,15 +93,14 @@ def read_first(
         "gold_answers": lines,
         "classes": named,
         "answer_kind": answer_kind,
-        "workers": _workers(workers, table, {one.worker for one in lines}),
-        "tasks": without_gold(_tasks(tasks, qualities, factors), labels, tasks),
+        "workers": _workers(files.workers, table, {one.worker for one in lines}),
+        "tasks": without_gold(_tasks(files.tasks, qualities, factors), labels, files.tasks),
     }
 
 
 def _report_gold(labels: Mapping[str, str], classes: Sequence[str], *, has_prior: bool) -> None:
     """Warn of gold of one class, and print the class shares if they are used."""
-    for warning in warn_single_class(labels, classes):
-        print_message(warning)
+    print_message(*warn_single_class(labels, classes))
     if not has_prior:
         print_message(describe_prevalence(classes, class_counts(labels, classes)))
 
@@ -115,74 +111,40 @@ def _class_names(known: Gold | None, lines: Sequence[AnswerRecord]) -> list[str]
     return list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
 
 
-def _refuse_missing(
-    quality: Path | None,
-    kinds: Path | None,
-    gold: Path | None,
-    answers: Path | None,
-    workers: Path | None,
-    tasks: Path | None,
-    has_classes: bool,
-) -> None:
-    """Refuse tables of which one lacks another, or which exclude one another."""
-    if quality is not None and kinds is not None:
-        raise ValueError("give --quality or --kinds, not both")
-    table = quality or kinds
-    if table is not None and answers is not None:
-        raise ValueError(f"give --answers or {'--quality' if quality else '--kinds'}, not both")
-    if answers is not None and gold is None:
-        raise ValueError("--answers needs --gold, the labels of their tasks")
-    if table is None and gold is None and has_classes:
-        raise ValueError(
-            "give --gold (with --answers to it, if there are any), or --quality, or --kinds with "
-            "--tasks"
-        )
-    if kinds is not None and tasks is None:
-        raise ValueError("--kinds needs --tasks, the kind of every task")
-    if table is None and answers is None and workers is None:
-        raise ValueError(
-            "--workers must name who is to label, as there are no --answers to gold; where people "
-            "sign up by themselves, one name is enough, such as your own to try the desk"
-        )
-
-
-def _refuse_of_classes(table: Path | None, prior: str | None) -> None:
+def _refuse_of_classes(files: CampaignFiles, prior: str | None) -> None:
     """Refuse tables and priors where answers are no classes."""
-    if table is not None or prior is not None:
+    is_table = files.quality is not None or files.kinds is not None
+    if is_table or prior is not None:
         raise ValueError(
-            f"{'--prior' if table is None else '--quality or --kinds'} is for classes and scales; "
+            f"{'--quality or --kinds' if is_table else '--prior'} is for classes and scales; "
             "leave it out: people show by --gold how often they are right"
         )
 
 
 def _first_of_kind(
-    kind: AnswerKind,
-    gold: Path | None,
-    answers: Path | None,
-    workers: Path | None,
-    tasks: Path | None,
-    duplicates: str | None,
-    leave_out_missing: bool,
+    kind: AnswerKind, files: CampaignFiles, duplicates: str | None, leave_out_missing: bool
 ) -> dict[str, Any]:
     """Read the tables of a campaign whose answers are no classes."""
-    if tasks is None:
+    if files.tasks is None:
         raise ValueError(
             "--tasks must name what is to be asked"
             + (": the pairs (left, right), or the items" if kind.name == Preference.name else "")
         )
-    wanted = _some(of_kind.read_tasks_of_kind(tasks, kind), tasks)
+    wanted = _some(of_kind.read_tasks_of_kind(files.tasks, kind), files.tasks)
     names = {one.name for one in wanted}
     lines: list[AnswerRecord] = []
-    if answers is not None:
-        lines = of_kind.read_answers_of_kind(answers, kind, names, duplicates, leave_out_missing)
-    known = None if gold is None else of_kind.read_known(gold, kind, names)
+    if files.answers is not None:
+        lines = of_kind.read_answers_of_kind(
+            files.answers, kind, names, duplicates, leave_out_missing
+        )
+    known = None if files.gold is None else of_kind.read_known(files.gold, kind, names)
     return {
         "gold": known,
         "gold_answers": lines,
         "classes": list(kind.labels),
         "answer_kind": kind.name,
-        "workers": _workers(workers, None, {one.worker for one in lines}),
-        "tasks": without_gold(wanted, known or (), tasks),
+        "workers": _workers(files.workers, None, {one.worker for one in lines}),
+        "tasks": without_gold(wanted, known or (), files.tasks),
     }
 
 

@@ -37,8 +37,7 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """Read `worker` and any of `max_tasks`, `cost`, `group`; names are `known` ones if given."""
     rows = read_worker_rows(path, known)
     check_costs(path, rows, rows)
-    for line in warn_similar_names("worker", list(rows)):
-        print_message(line)
+    print_message(*warn_similar_names("worker", list(rows)))
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
         for name, row in rows.items()
@@ -61,18 +60,8 @@ def read_tasks(
             f"not read here: {joined(content)}; serve --content {path} shows such content"
         )
     rows = rows_of(table, TASK, columns, known, content)
-    for line in warn_similar_names("task", list(rows)):
-        print_message(line)
-    return [
-        Task(
-            name,
-            row.get("prior"),
-            row.get("min_workers", 0),
-            row.get("max_workers"),
-            row.get(KIND.name),
-        )
-        for name, row in rows.items()
-    ]
+    print_message(*warn_similar_names("task", list(rows)))
+    return [Task(name, **row) for name, row in rows.items()]
 
 
 def read_lines(
@@ -86,17 +75,8 @@ def read_lines(
 
     Prints the numbers of left-out and deduplicated answers, and names that look alike.
 
-    Parameters
-    ----------
-    path
-        The table.
-    duplicates
-        Rule for duplicate answers (see `crowd_tvcs.answers.duplicates`); None refuses them.
-    classes
-        Labels that are labels whatever they look like (see `crowd_tvcs.answers.values`). Others
-        are accepted; a caller that knows the classes refuses them.
-    leave_out_missing
-        Whether to leave out answers without a label, a task or a worker.
+    Arguments are those of `crowd_tvcs.read_answers`, but labels besides the `classes` are accepted;
+    a caller that knows the classes refuses them.
 
     Raises
     ------
@@ -113,8 +93,8 @@ def read_lines(
         if line:
             print_message(f"{path}: {line}")
     task, worker, label = *judged.names, judged.label
-    for line in warn_similar_names("task", task.names) + warn_similar_names("worker", worker.names):
-        print_message(line)
+    print_message(*warn_similar_names("task", task.names))
+    print_message(*warn_similar_names("worker", worker.names))
     when, seconds = read_times(table)
     return [
         AnswerRecord(

@@ -28,14 +28,7 @@ class ConnectionCache:
 
     Only statements of the driver run on them (`statements`): SQLAlchemy would begin a transaction,
     so that a connection on which it did is not kept. The one used last is taken first, since it
-    has its statements prepared and pages read.
-
-    Parameters
-    ----------
-    engine
-        Whose they are.
-    settings
-        Statements that set a new one up.
+    has its statements prepared and pages read. The `settings` set a new one up.
     """
 
     def __init__(self, engine: Engine, *settings: str) -> None:

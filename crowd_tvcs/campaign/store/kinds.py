@@ -7,7 +7,8 @@ finds them in the view. No other campaign has these tables, so that its store is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sqlalchemy import (
@@ -25,12 +26,15 @@ from sqlalchemy import (
 )
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.arrays import Integers
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.store.bulk import ids_of, insert_rows
 from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import skill, task, worker
+from crowd_tvcs.campaign.store.statements import Statement
 from tvcs_core.files.display import quoted
 
+Named = Sequence[Any]  # rows with an id and a name
 SOURCE = "kinds"  # in the row of the campaign: where the qualities come from
 
 tables = MetaData()
@@ -133,19 +137,32 @@ def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | Non
 
 def read(
     connection: Connection, workers: list[WorkerRow], tasks: list[TaskRow], nothing: float
-) -> tuple[Quality, list[int]]:
+) -> tuple[Quality, Integers]:
     """Read the table of workers x kinds, sorted by name, and the column of every task.
 
     A pair without a quality is not allowed, and has the quality `nothing`.
     """
     kinds = sorted(connection.execute(select(kind)).all(), key=lambda row: row.name)
-    column = {row.id: k for k, row in enumerate(kinds)}
-    row_of = {row.id: i for i, row in enumerate(workers)}
-    values = np.full((len(workers), len(kinds)), nothing)
-    allowed = np.zeros(values.shape, dtype=bool)
-    for who, of_kind, value, _ in connection.execute(select(kind_skill)):
-        values[row_of[who], column[of_kind]] = value
-        allowed[row_of[who], column[of_kind]] = True
+    table = quality_of(connection, kind_skill, workers, kinds, nothing)
     of_task: dict[int, int] = dict(connection.execute(select(task_kind)).all())
-    table = Quality(values, [w.name for w in workers], [row.name for row in kinds], allowed)
-    return table, [column[of_task[t.id]] for t in tasks]
+    return table, places(kinds, [of_task[t.id] for t in tasks])
+
+
+def quality_of(
+    connection: Connection, table: Table, rows: Named, columns: Named, nothing: float
+) -> Quality:
+    """Read a table of qualities, by ids of rows and columns; pairs that it lacks have `nothing`."""
+    who, of, found, *_ = Statement(select(table)).columns(connection)
+    at = places(rows, who), places(columns, of)
+    values = np.full((len(rows), len(columns)), nothing)
+    allowed = np.zeros(values.shape, dtype=bool)
+    values[at], allowed[at] = found, True
+    return Quality(values, [row.name for row in rows], [one.name for one in columns], allowed)
+
+
+def places(rows: Named, ids: Sequence[int]) -> Integers:
+    """Return the place among rows of every id; -1 of one that is not there."""
+    of_rows = [row.id for row in rows]
+    found = np.full(max((*of_rows, *ids), default=0) + 1, -1)
+    found[of_rows] = np.arange(len(of_rows))
+    return found[np.array(ids, dtype=np.int64)]

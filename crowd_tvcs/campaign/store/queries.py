@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Exists,
     Select,
     Text,
     bindparam,
@@ -67,6 +68,11 @@ def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
 def count_where(condition: Any) -> Any:
     """Count the rows of which this is true."""
     return func.sum(case((condition, 1), else_=0))
+
+
+def bound(*names: str) -> dict[str, Any]:
+    """Return a parameter for each of these columns."""
+    return {name: bindparam(name) for name in names}
 
 
 def of_pairs(*columns: Any) -> Select[Any]:
@@ -147,11 +153,7 @@ BLOCK = Statement(
     .values(blocked=bindparam("is_blocked"))
     .returning(worker.c.id)
 )
-NOTE = Statement(
-    insert(audit).values(
-        {name: bindparam(name) for name in ("at", "who", "what", "task", "detail", "address")}
-    )
-)
+NOTE = Statement(insert(audit).values(bound("at", "who", "what", "task", "detail", "address")))
 
 TASK = Statement(select(task).where(_IT), TaskRow)
 TASKS = Statement(select(task).order_by(task.c.id), TaskRow)
@@ -159,12 +161,8 @@ ROUNDS = Statement(select(planned).order_by(planned.c.round), RoundRow)
 TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")), TaskRow)
 SET_ASIDE = Statement(update(task).where(_IT).values(wanted=ASIDE))
 RECALL = Statement(update(task).where(equals(task.c.wanted, ASIDE)).values(wanted=1))
-SETTLE = Statement(update(task).where(_IT).values({name: bindparam(name) for name in SETTLED}))
-TAKE = Statement(
-    update(task)
-    .where(_IT)
-    .values({name: bindparam(name) for name in ("slots", "uncertainty", "wanted", "needy")})
-)
+SETTLE = Statement(update(task).where(_IT).values(bound(*SETTLED)))
+TAKE = Statement(update(task).where(_IT).values(bound("slots", "uncertainty", "wanted", "needy")))
 
 _OF_PAIR = (
     select(skill.c.quality)
@@ -188,20 +186,22 @@ PAIRS_CALLED = Statement(
     _KNOWN.join(task, task.c.id == pair.c.task_id).where(task.c.name == bindparam("called")),
     PairRow,
 )
-EXPIRE = Statement(
-    update(pair)
-    .where(equals(pair.c.state, LEASED), pair.c.expires <= bindparam("now"))
-    .values(state=LAPSED, expires=None)
-    .returning(pair.c.task_id, pair.c.worker_id),
-    FreedPair,
+
+
+def _given_up(*which: ColumnElement[bool], **values: Any) -> Statement[FreedPair]:
+    """Change the pairs whose slots are given up, and return them."""
+    change = update(pair).where(*which).values(values)
+    return Statement(change.returning(pair.c.task_id, pair.c.worker_id), FreedPair)
+
+
+EXPIRE = _given_up(
+    equals(pair.c.state, LEASED), pair.c.expires <= bindparam("now"), state=LAPSED, expires=None
 )
-RELEASE = Statement(
-    update(pair)
-    .where(equals(pair.c.state, ISSUED), pair.c.round == bindparam("number"))
-    .values(state=LAPSED)
-    .returning(pair.c.task_id, pair.c.worker_id),
-    FreedPair,
+RELEASE = _given_up(equals(pair.c.state, ISSUED), pair.c.round == bindparam("number"), state=LAPSED)
+SKIP = _given_up(
+    _THIS, pair.c.state.between(ISSUED, LEASED), state=SKIPPED, expires=None, round=None
 )
+LET_GO = _given_up(_THIS, state=LAPSED, expires=None)
 ISSUED_PAIRS = Statement(
     of_pairs(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round).where(
         equals(pair.c.state, ISSUED)
@@ -215,38 +215,15 @@ ISSUED_TO = Statement(
     .limit(1),
     TaskRow,
 )
-_SLOT = (pair.c.task_id, pair.c.worker_id)
-SKIP = Statement(
-    update(pair)
-    .where(_THIS, pair.c.state.between(ISSUED, LEASED))
-    .values(state=SKIPPED, expires=None, round=None)
-    .returning(*_SLOT),
-    FreedPair,
-)
 _UNTIL: ColumnElement[float] = bindparam("until")
-RENEW = Statement(
-    update(pair)
-    .where(_THIS)
-    .values(
-        state=LEASED,
-        expires=case((pair.c.expires > _UNTIL, pair.c.expires), else_=_UNTIL),
-        round=None,
-    )
-)
+_LEASED = {"state": LEASED, "expires": _UNTIL, "leased_at": bindparam("now")}
+_LONGER = case((pair.c.expires > _UNTIL, pair.c.expires), else_=_UNTIL)
+_OF_THIS = update(pair).where(_THIS)
+RENEW = Statement(_OF_THIS.values(state=LEASED, expires=_LONGER, round=None))
 """Lease a pair until then, or longer if it is leased longer already."""
-LEASE = Statement(
-    update(pair)
-    .where(_THIS)
-    .values(state=LEASED, expires=bindparam("until"), round=None, leased_at=bindparam("now"))
-)
+LEASE = Statement(_OF_THIS.values(_LEASED | {"round": None}))
 NEW_LEASE = Statement(
-    insert(pair).values(
-        task_id=bindparam("of_task"),
-        worker_id=bindparam("who"),
-        state=LEASED,
-        expires=bindparam("until"),
-        leased_at=bindparam("now"),
-    )
+    insert(pair).values(task_id=bindparam("of_task"), worker_id=bindparam("who"), **_LEASED)
 )
 NEXT_PLACE = Statement(
     select(pair.c.worker_id)
@@ -261,62 +238,38 @@ LAST_ANSWER = Statement(
     .limit(1),
     LastAnswer,
 )
-TAKE_BACK = Statement(
-    update(pair)
-    .where(_THIS)
-    .values(
-        state=LEASED,
-        expires=bindparam("until"),
-        leased_at=bindparam("now"),
-        **dict.fromkeys(("round", "label", "place", "answered_at", "seconds", "swapped")),
-    )
-)
+_ANSWER = ("label", "place", "answered_at", "seconds", "swapped")
+ANSWER = Statement(_OF_THIS.values(bound(*_ANSWER) | {"state": ANSWERED, "expires": None}))
+TAKE_BACK = Statement(_OF_THIS.values(_LEASED | dict.fromkeys(("round", *_ANSWER))))
 MOVE_UP = Statement(
     update(pair).where(pair.c.place > bindparam("place")).values(place=pair.c.place - 1)
 )
-LET_GO = Statement(
-    update(pair).where(_THIS).values(state=LAPSED, expires=None).returning(*_SLOT), FreedPair
-)
-ANSWER = Statement(
-    update(pair)
-    .where(_THIS)
-    .values(
-        state=ANSWERED,
-        label=bindparam("given"),
-        place=bindparam("place"),
-        answered_at=bindparam("at"),
-        seconds=bindparam("took"),
-        swapped=bindparam("swapped"),
-        expires=None,
-    )
-)
 
 
-def is_free_of_mates() -> ColumnElement[bool]:
-    """Whether no worker of the group of the worker `called` has, or had, the task of a search."""
+def _has_mate(of_task: Any, team: Any) -> Exists:
+    """Whether a worker of a group has a task."""
     mate, theirs = worker.alias(), pair.alias()
-    team = select(worker.c.team).where(_CALLED).scalar_subquery()
-    has_mate = exists().where(
-        theirs.c.task_id == task.c.id,
+    return exists().where(
+        theirs.c.task_id == of_task,
         theirs.c.state > LAPSED,
         theirs.c.worker_id == mate.c.id,
         mate.c.team == team,
     )
-    return or_(team.is_(None), ~has_mate)
+
+
+def is_free_of_mates() -> ColumnElement[bool]:
+    """Whether no worker of the group of the worker `called` has the task of a search."""
+    team = select(worker.c.team).where(_CALLED).scalar_subquery()
+    return or_(team.is_(None), ~_has_mate(task.c.id, team))
 
 
 def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Select[Any]:
     """Select the workers who may still have a task: those of the minimum quality."""
-    own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
+    own = pair.alias()
     had = exists().where(
         own.c.task_id == of_task, own.c.worker_id == worker.c.id, own.c.state != LAPSED
     )
-    has_mate = exists().where(
-        theirs.c.task_id == of_task,
-        theirs.c.state > LAPSED,
-        theirs.c.worker_id == mate.c.id,
-        mate.c.team == worker.c.team,
-    )
+    has_mate = _has_mate(of_task, worker.c.team)
     found = select(*columns).select_from(worker)
     if per_pair:
         is_of = (skill.c.worker_id == worker.c.id) & (skill.c.task_id == of_task)

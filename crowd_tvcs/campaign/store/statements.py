@@ -10,8 +10,9 @@ computes.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, TypeVar, overload
 
 from sqlalchemy import Connection
@@ -40,7 +41,9 @@ class Statement(Generic[Row]):
     def __init__(self, statement: ClauseElement, row: type[Row]) -> None: ...
     def __init__(self, statement: ClauseElement, row: Any = None) -> None:
         self.statement = statement
-        names = tuple(column.name for column in getattr(statement, "exported_columns", ()))
+        self.names = names = tuple(
+            column.name for column in getattr(statement, "exported_columns", ())
+        )
         row = namedtuple("Row", names) if row is None else row
         if row._fields[: len(names)] != names:
             raise TypeError(f"the columns must be {row._fields}, found {names}")
@@ -60,6 +63,13 @@ class Statement(Generic[Row]):
         """Run it; its one row, or the first of several."""
         return self(connection, **parameters)[0]
 
+    def columns(self, connection: Connection) -> list[Sequence[Any]]:
+        """Run it alone; its cells by column, which for many rows takes a fifth of the time."""
+        cursor, _ = _run(connection, connection.connection.driver_connection, self.with_())
+        rows = cursor.fetchall()
+        cursor.close()
+        return list(zip(*rows, strict=True)) or [()] * len(self.names)
+
     def with_(self, **parameters: Any) -> Call:
         """Put parameters to it, to run later."""
         return self, parameters
@@ -78,8 +88,8 @@ Call = tuple[Statement[Any], dict[str, Any]]
 
 def _maker(row: Any, names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
     """Return the function that makes a row of cells; fields that are not selected have defaults."""
-    make: Callable[[Iterable[Any]], Any] = row._make
-    rest = [row._field_defaults[name] for name in row._fields[len(names) :]]
+    make = partial(tuple.__new__, row)  # half the time of `_make`
+    rest = tuple(row._field_defaults[name] for name in row._fields[len(names) :])
     return (lambda cells: make((*cells, *rest))) if rest else make
 
 

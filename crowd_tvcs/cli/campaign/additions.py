@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, LeaveOut
-from crowd_tvcs.cli.campaign.options import (
-    CampaignTables,
-    StoreName,
-    open_campaign,
-    print_model,
-    stored,
-)
+from crowd_tvcs.campaign.ingest.files import CampaignFiles
+from crowd_tvcs.cli.answers import Cleaning, Duplicates, LeaveOut
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, print_model, stored
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
@@ -61,7 +56,8 @@ class AddOptions:
     """The options of ``crowd-tvcs campaign add``."""
 
     store: StoreName
-    tables: CampaignTables
+    files: CampaignFiles
+    cleaning: Cleaning
 
 
 @stored
@@ -78,8 +74,8 @@ def add(given: AddOptions) -> None:
     from crowd_tvcs.campaign.ingest.first_tables import without_gold
     from crowd_tvcs.campaign.ingest.known_rows import new_tasks, new_workers
 
-    files, missing = given.tables, given.tables.leave_out_missing
-    if not any(isinstance(value, Path) for value in vars(files).values()):
+    files, missing = given.files, given.cleaning.leave_out_missing
+    if not any(vars(files).values()):
         raise ValueError(
             "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
         )
@@ -103,7 +99,7 @@ def add(given: AddOptions) -> None:
         new |= _new_qualities(files, state)
         if files.answers:
             new["gold_answers"] = of_kind.read_answers_of_kind(
-                files.answers, kind, names, files.duplicates, missing
+                files.answers, kind, names, given.cleaning.duplicates, missing
             )
         added = campaign.add(**new, gold=known) if known or any(new.values()) else ""
         old = {"worker": len(workers) - len(new.get("workers", ()))}
@@ -117,7 +113,7 @@ def add(given: AddOptions) -> None:
             print_model(campaign)
 
 
-def _new_qualities(files: CampaignTables, state: State) -> dict[str, Any]:
+def _new_qualities(files: CampaignFiles, state: State) -> dict[str, Any]:
     """Read the qualities of workers, of pairs or of kinds; leave out those that are there."""
     from crowd_tvcs.answers.quality import Qualities, Quality, read_qualities
     from crowd_tvcs.campaign.ingest.known_rows import new_qualities

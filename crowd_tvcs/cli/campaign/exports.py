@@ -48,8 +48,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
     with open_campaign(store, out) as campaign:
         found = labels(campaign.store)
     write_rows(out, found.columns, found.rows)
-    for sentence in found.sentences:
-        print_message(sentence)
+    print_message(*found.sentences)
 
 
 @stored

@@ -5,21 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from crowd_tvcs.answers.rows import check_limit_currency
-from crowd_tvcs.cli.answers import (
-    ErrorModel,
-    class_names,
-    money,
-    share_option,
-)
-from crowd_tvcs.cli.campaign.options import (
-    CampaignTables,
-    StoreName,
-    print_model,
-    stored,
-)
+from crowd_tvcs.campaign.ingest.files import CampaignFiles
+from crowd_tvcs.cli.answers import Cleaning, ErrorModel, class_names, money_option, share_option
+from crowd_tvcs.cli.campaign.options import StoreName, print_model, stored
 from crowd_tvcs.cli.options import Caps
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import Sets, number_option, with_options
@@ -44,13 +33,11 @@ class InitOptions:
     """The options of ``crowd-tvcs campaign init``."""
 
     store: StoreName
-    tables: CampaignTables
+    files: CampaignFiles
+    cleaning: Cleaning
     budget: Annotated[int | None, number_option("Maximum number of labels in all.")] = None
     money: Annotated[
-        float | None,
-        typer.Option(
-            parser=money, metavar="X", help="Maximum total cost, in the unit of the costs."
-        ),
+        float | None, money_option("Maximum total cost, in the unit of the costs.")
     ] = None
     caps: Caps
     classes: Annotated[
@@ -116,9 +103,9 @@ def init(given: InitOptions) -> None:
     from crowd_tvcs.campaign.ingest.first_tables import read_first
 
     kind, classes = _kind(given)
-    if given.tables.workers is not None:
-        check_limit_currency(given.tables.workers, given.money)
-    first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)
+    if given.files.workers is not None:
+        check_limit_currency(given.files.workers, given.money)
+    first = read_first(given.files, classes, given.prior, kind, **vars(given.cleaning))
     made = Campaign.create(
         given.store,
         **first,

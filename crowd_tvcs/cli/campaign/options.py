@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, LeaveOut, print_dependence, share_option
-from tvcs_core.command.options import file_option
+from crowd_tvcs.cli.answers import print_dependence, share_option
 from tvcs_core.command.results import print_table
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
 from tvcs_core.files.display import plural
@@ -41,38 +40,6 @@ OutFile = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="File to write instead of standard output."),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CampaignTables:
-    """Tables that a campaign begins with, or is extended by."""
-
-    quality: Annotated[
-        Path | None,
-        file_option("Quality of the workers (worker, quality), or of the pairs, as for assign."),
-    ] = None
-    kinds: Annotated[
-        Path | None,
-        file_option(
-            "Quality of the workers on kinds of tasks, as for assign; --tasks has the kind "
-            "of every task."
-        ),
-    ] = None
-    gold: Annotated[Path | None, file_option("Known labels: columns task, label.")] = None
-    answers: Annotated[
-        Path | None, file_option("Answers to gold tasks: columns task, worker, label.")
-    ] = None
-    workers: Annotated[
-        Path | None, file_option("Columns worker and any of max_tasks, cost (per label), group.")
-    ] = None
-    tasks: Annotated[
-        Path | None,
-        file_option(
-            "Columns task and any of prior, min_workers, max_workers; and kind, with --kinds."
-        ),
-    ] = None
-    duplicates: Duplicates = None
-    leave_out_missing: LeaveOut = False
 
 
 def stored(command: Callable[P, R]) -> Callable[P, R]:

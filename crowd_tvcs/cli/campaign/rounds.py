@@ -6,8 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from crowd_tvcs.cli.campaign.options import (
     MinGain,
     OutFile,
@@ -47,11 +45,10 @@ class RoundOptions:
     min_gain: MinGain = None
     max_per_side: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Of comparisons: maximum number of the pairs with an item on the left, and on "
-            "the right. Default: 2.",
+        number_option(
+            "Of comparisons: maximum number of the pairs with an item on the left, and on the "
+            "right. Default: 2.",
+            least=1,
         ),
     ] = None
     out: OutFile = None

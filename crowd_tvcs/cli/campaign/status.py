@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from crowd_tvcs.cli.answers import share_option, unit_money
+from crowd_tvcs.cli.answers import money_option, share_option
 from crowd_tvcs.cli.campaign.options import (
     MinGain,
     StoreName,
@@ -94,8 +92,7 @@ def status(
     for sentence in sentences:
         print_text(sentence)
     _print_standings(least_confident(standings, rows))
-    for sentence in describe_unlabelled(facts["unlabelled"], facts["tasks"]):
-        print_message(sentence)
+    print_message(*describe_unlabelled(facts["unlabelled"], facts["tasks"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +107,8 @@ class ReviewOptions:
     ] = None
     value: Annotated[
         float | None,
-        typer.Option(
-            parser=unit_money,
-            metavar="X",
-            help="Value of a right label, in money: a label must add at least its cost.",
+        money_option(
+            "Value of a right label, in money: a label must add at least its cost.", is_plain=True
         ),
     ] = None
     close: Annotated[bool, Help("Close the tasks for which another label is not worth it.")] = False

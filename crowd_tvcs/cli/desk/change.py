@@ -138,8 +138,7 @@ def change(given: ChangeOptions) -> None:
         raise ValueError("nothing to change: give --budget, --money or another option; see --help")
     with open_campaign(given.store) as campaign:
         found = campaign.change(**wanted)
-    for line in found:
-        print_message(line)
+    print_message(*found)
     if not found:
         print_message("everything is so already; nothing was changed")
 

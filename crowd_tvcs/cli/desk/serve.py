@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crowd_tvcs.cli.answers import share_option, unit_money
+from crowd_tvcs.cli.answers import money_option, share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.serve.address import ListenAddress, check_url
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
-from tvcs_core.command.options import file_option, name_option, with_options
+from tvcs_core.command.options import file_option, name_option, number_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.display import plural
@@ -70,8 +70,7 @@ class SignUpOptions:
         ),
     ] = None
     seats: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Maximum number of people; required for open links."),
+        int | None, number_option("Maximum number of people; required for open links.", least=1)
     ] = None
     id_parameter: Annotated[
         list[str] | None,
@@ -92,8 +91,7 @@ class SignUpOptions:
         Help("Address that leads people back; {code} and {id} in it are filled in.", "URL"),
     ] = None
     label_cost: Annotated[
-        float | None,
-        typer.Option(parser=unit_money, metavar="X", help="Cost of a label by people who sign up."),
+        float | None, money_option("Cost of a label by people who sign up.", is_plain=True)
     ] = None
 
 
@@ -131,11 +129,10 @@ class DeskOptions:
     ] = None
     gold_first: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Number of gold tasks that a worker gets before anything else, so that people "
-            "who are unknown show how good they are.",
+        number_option(
+            "Number of gold tasks that a worker gets before anything else, so that people who are "
+            "unknown show how good they are.",
+            least=0,
         ),
     ] = 0
     gold_feedback: Annotated[
@@ -234,11 +231,12 @@ def _sign_up(given: SignUpOptions) -> SignUp | None:
     if given.sign_up == OPEN and given.seats is None:
         raise ValueError(f"--sign-up {OPEN} needs --seats N, as whoever has the link may sign up")
     from crowd_tvcs.campaign.desk.content import text_of
-    from crowd_tvcs.campaign.desk.seats import SeatRules
     from crowd_tvcs.serve.recruit.sign_up import ID_PARAMETERS, SignUp
 
     return SignUp(
-        SeatRules(given.sign_up == SIGNED, given.seats, given.label_cost),
+        given.sign_up == SIGNED,
+        given.seats,
+        given.label_cost,
         tuple(given.id_parameter or ID_PARAMETERS),
         "" if given.consent is None else text_of(given.consent),
         given.completion_code,

@@ -16,7 +16,7 @@ import typer
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
 from tvcs_core.command.help import Program
-from tvcs_core.command.options import file_option, name_option, with_options
+from tvcs_core.command.options import file_option, name_option, number_option, with_options
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ class HowOptions:
     ] = None
     batch: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, max=100, help="Number of tasks that a worker has at the same time."
-        ),
+        number_option("Number of tasks that a worker has at the same time.", least=1, most=100),
     ] = 3
     predictions: Annotated[bool, Help("Also send the current label of each task to the tool.")] = (
         False
@@ -99,9 +97,7 @@ class StudioOptions:
 
     store: StoreName
     url: Url
-    project: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of the project, as in its address.")
-    ]
+    project: Annotated[int, number_option("Number of the project, as in its address.", least=1)]
     how: HowOptions
 
 

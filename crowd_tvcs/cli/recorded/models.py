@@ -299,8 +299,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
     )
     if (share := handed.right_share) is not None and not handed.sample_doubt:
         print_message(str(share))
-    for line in contradictions(handed):
-        print_message(line)
+    print_message(*contradictions(handed))
     if facts["person_accuracy"] is None:
         print_message(
             "no gold answers of people and no --person-accuracy: people needed are not estimated"

@@ -105,8 +105,7 @@ def multilabel(given: MultilabelOptions) -> None:
                 "sentences": sentences,
             },
         )
-    for sentence in sentences:
-        print_message(sentence)
+    print_message(*sentences)
     print_message(f"{plural(len(data.tasks), 'task')}; written to {given.out}")
 
 

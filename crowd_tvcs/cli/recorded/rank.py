@@ -101,8 +101,7 @@ def rank(given: RankOptions) -> None:
         ("item", data.items, data.per_item),
         ("worker", data.workers, data.per_worker),
     ):
-        for line in warn_similar_names(kind, dict(zip(names, counts.tolist(), strict=True))):
-            print_message(line)
+        print_message(*warn_similar_names(kind, dict(zip(names, counts.tolist(), strict=True))))
     known = None if given.gold is None else read_known_orders(given.gold)
     found = rank_items(data, known=known, one_worker=given.one_worker, rng=given.seed)
     sentences = found.sentences()
@@ -116,8 +115,7 @@ def rank(given: RankOptions) -> None:
         )  # fmt: skip
         sentences.append(_describe_next(given, chosen))
     _write(given, found, chosen, sentences)
-    for sentence in sentences:
-        print_message(sentence)
+    print_message(*sentences)
     columns = {"item": "<24", "score": ">8.3f", "low": ">8.3f", "high": ">8.3f"}
     columns |= {"rank": ">6", "from": ">6", "to": ">6"}
     print_table(columns, [row[:7] for row, _ in zip(found.item_rows(), range(SHOWN), strict=False)])

@@ -73,7 +73,7 @@ def router(served: Served) -> APIRouter:
         if not cookie or not served.is_form_of(f"{cookie} {name}", form):
             raise RejectedError("this page has expired; open your link again")
         _require_right(served, rules, name, key)
-        token = take_seat(served.links, name, rules.rules, consent=rules.consent, now=time.time())
+        token = take_seat(served.links, name, rules, consent=rules.consent, now=time.time())
         answer = RedirectResponse(f"{served.root}/", status_code=303)
         answer.delete_cookie(served.cookies.join, path=served.root or "/")
         set_worker(served, answer, token)
@@ -99,7 +99,7 @@ def _refuse_other(seated: str, name: str) -> None:
 
 def _require_right(served: Served, rules: SignUp, name: str, key: str) -> None:
     """Refuse an id without its signature, or one that has a seat where anybody may write it."""
-    if rules.rules.is_signed:
+    if rules.is_signed:
         if not is_signed(served.links.secret, name, key):
             raise RejectedError("this is no link that was made here; open the one you received")
     elif is_seated(served.links, name):

@@ -32,13 +32,11 @@ class Finish(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SignUp:
-    """How people sign up.
+class SignUp(SeatRules):
+    """How people sign up; see `SeatRules` too.
 
     Attributes
     ----------
-    rules
-        Who may.
     parameters
         Names of the parameters that may hold an id.
     consent
@@ -54,7 +52,6 @@ class SignUp:
         If an attribute is none that pages can have.
     """
 
-    rules: SeatRules
     parameters: Sequence[str] = ID_PARAMETERS
     consent: str = ""
     code: str | None = None

@@ -22,12 +22,7 @@ MAX_AGE_SECONDS = 7 * 24 * 3600
 class PageTokens:
     """Tokens of workers' pages, each valid for its worker, its task and its time.
 
-    Parameters
-    ----------
-    secret
-        Secret of the campaign.
-    least
-        Seconds after it is shown in which a page accepts no answer.
+    A page accepts no answer within `least` seconds after it is shown.
     """
 
     def __init__(self, secret: str, least: float = MIN_SECONDS) -> None:

@@ -203,7 +203,7 @@ def test_what_is_issued_is_written_down(campaign):
     with campaign.store.write() as (connection, settings, _):
         assert rounds.issue(connection, state, settings, planned(*pairs)).number == 1
     assert campaign.pending_pairs() == [(*pair, 1) for pair in pairs]
-    with pytest.raises(ValueError, match="there are rounds 1 to 1, found 2"):
+    with pytest.raises(ValueError, match="there is only round 1, found 2"):
         campaign.pending_pairs(2)
     after = campaign.state()
     assert [worker.slots for worker in after.workers] == [2, 1, 2]
@@ -297,7 +297,7 @@ def test_omissions_are_counted_and_reported(begin):
     noted.append(("operator", "release", None, "round 1: 2 labels"))
     assert rows_of(campaign, query) == noted
     for number in (0, 2):
-        with pytest.raises(ValueError, match=f"there are rounds 1 to 1, found {number}$"):
+        with pytest.raises(ValueError, match=f"there is only round 1, found {number}$"):
             campaign.release(number)
     assert campaign.state().settings.revision == 2
 

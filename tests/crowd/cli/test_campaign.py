@@ -102,7 +102,9 @@ def test_from_gold_answers_to_labels(store):
     assert "pairs of round 1 released" in run("release", store, "--round", 1).stderr
     refused = run("release", store, "--round", 3)
     assert refused.exit_code == 2
-    assert "there are rounds 1 to 1, found 3" in refused.stderr
+    assert "there is only round 1, found 3" in refused.stderr
+    refused = run("import", store, store)
+    assert "must be a table, found an SQLite database; of a campaign" in refused.stderr
 
 
 @pytest.mark.parametrize("command", ["plan", "replan"])

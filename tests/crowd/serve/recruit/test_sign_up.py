@@ -17,8 +17,8 @@ from tests.crowd.serve.conftest import PASSWORD, hidden
 from tests.every_command import call
 
 GOLD = {f"g{k}": ("bad", "good")[k % 2] for k in range(8)}
-OPEN = SignUp(SeatRules(False, 3), consent="You may *stop* at any time. <script>x</script>")
-SIGNED = SignUp(SeatRules(True), consent="Read this.")
+OPEN = SignUp(False, 3, consent="You may *stop* at any time. <script>x</script>")
+SIGNED = SignUp(True, consent="Read this.")
 
 
 @pytest.fixture
@@ -239,12 +239,12 @@ def test_a_seat_has_its_price(served, campaign):
 )
 def test_rules_that_pages_cannot_have_are_refused(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        SignUp(SeatRules(False, 3), **given)
+        SignUp(False, 3, **given)
 
 
 @pytest.mark.parametrize("code", ["x", "x" * 100])
 def test_a_completion_code_of_1_to_100_characters_is_taken(code):
-    assert SignUp(SeatRules(False, 3), code=code).code == code
+    assert SignUp(False, 3, code=code).code == code
 
 
 def test_links_are_signed_by_a_command(campaign, served, tmp_path, capfd):

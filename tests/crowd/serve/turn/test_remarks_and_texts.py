@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content
-from crowd_tvcs.campaign.desk.remarks import MAX_REMARKS, all_remarks
+from crowd_tvcs.campaign.desk.remarks import MAX_REMARKS, remark_rows
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import DIGITS, LETTERS, keys_of
 from crowd_tvcs.serve.turn.texts import LANGUAGES, carried, missing, read_texts
@@ -29,8 +29,8 @@ def test_comments_and_flags_are_kept_exported_and_shown(browse, operator, tokens
     assert "Your comment was sent. You have answered 0." in message.text
     assert hidden(message)["task"] == task  # the same task, to be answered still
     assert ann.post("/remark", data={**hidden(page), "kind": "flag", "text": ""}).status_code == 200
-    found = all_remarks(served.campaign.store)
-    assert [(one.task, one.worker, one.kind, one.text) for one in found] == [
+    found = remark_rows(served.campaign.store)
+    assert [tuple(row[:4]) for row in found] == [
         (task, "ann", "comment", "<b>blurred</b>"), (task, "ann", "flag", ""),
     ]  # fmt: skip
     shown = operator.get(f"/operator/task?name={task}").text
@@ -64,7 +64,7 @@ def test_a_remark_that_is_none_is_refused(browse, tokens, served, given, status,
     answer = ann.post("/remark", data={**hidden(ann.get("/")), **given})
     assert answer.status_code == status
     assert message in answer.text
-    assert all_remarks(served.campaign.store) == []
+    assert remark_rows(served.campaign.store) == []
 
 
 def test_nobody_fills_the_store_with_remarks(browse, tokens, served):
@@ -75,7 +75,7 @@ def test_nobody_fills_the_store_with_remarks(browse, tokens, served):
         assert ann.post("/remark", data={**fields, "kind": "flag"}).status_code == 200
     answer = ann.post("/remark", data={**fields, "kind": "flag"})
     assert "there are 10 remarks of yours on this task already" in answer.text
-    assert len(all_remarks(served.campaign.store)) == MAX_REMARKS
+    assert len(remark_rows(served.campaign.store)) == MAX_REMARKS
 
 
 def test_the_two_sides_of_a_pair_stand_beside_each_other(browse, tokens, served, tmp_path):
