@@ -49,6 +49,8 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
 _OF_R = re.compile("[Xg][0-9]")  # R, and Seurat, let no name of a column begin with a digit
 # t0_rep1, T24.2: numbers behind a t are times if one is 0, and may number tumours if not
 _AFTER_T = re.compile(r"(?:.*[^A-Za-z0-9])?t[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE)
+# ctrl_0_1, drug_24_rep2: a number behind a word, and perhaps that of a replicate
+_BEHIND_WORD = re.compile(r".*[A-Za-z][\W_]([0-9]+)([\W_](?:r|rep)?[\W_]?[0-9]+)?", re.IGNORECASE)
 _REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a name that is there
 MOST_REPEATS = 5  # .1 to .9 are tenths
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
@@ -270,6 +272,22 @@ def hold_times(names: Sequence[str]) -> bool:
     times = {one[1] or one[2] for one in found if one is not None}
     n_without = found.count(None)
     return len(times) > (2 if n_without else 1) and 4 * n_without <= len(names)
+
+
+def may_hold_times(names: Sequence[str]) -> bool:
+    """Whether numbers behind words may be times: one is 0, and they do not just count samples.
+
+    Examples
+    --------
+    >>> may_hold_times(["wt_0_1", "wt_6_1", "ko_24_2"]), may_hold_times(["wt_0", "ko_8", "a_9"])
+    (True, True)
+    >>> may_hold_times(["wt_0", "wt_1", "ko_2"]), may_hold_times(["wt_1_1", "wt_2_1", "ko_3_1"])
+    (False, False)
+    """
+    found = [_BEHIND_WORD.fullmatch(name) for name in names]
+    numbers = {int(one[1]) for one in found if one is not None}
+    is_count = numbers == {*range(len(numbers))} and any(one and not one[2] for one in found)
+    return None not in found and 0 in numbers and len(numbers) > 2 and not is_count
 
 
 def rise_like_times(values: Sequence[float], fewest: int = FEWEST_SAMPLES) -> bool:

@@ -13,6 +13,7 @@ from grn_tvcs.expression.clock import (
     read_times,
     repeats_in_header,
     repeats_note,
+    rise_like_times,
     times_in_header,
 )
 from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
@@ -26,7 +27,7 @@ from grn_tvcs.expression.judge.roles import (
 )
 from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
-from grn_tvcs.expression.judge.shape import BARCODE
+from grn_tvcs.expression.judge.shape import BARCODE, refuse_edges
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
@@ -199,11 +200,13 @@ def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
 
 def _refuse_turned(sheet: Sheet, options: Options) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
+    refuse_edges(sheet)
     heads = [name for name in sheet.heads[1:] if name not in options.keep]
     clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
     if len(clocks) > max(1, len(heads) / 2):
         clocks = []  # time_wt_0, time_wt_5, ... are samples
     facts = [name for name in heads if name.lower() in NAMED or name in clocks]
+    facts = [name for name in facts if not _holds_levels(sheet, name)]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
     otherwise = (
@@ -231,6 +234,20 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
             f"the first column must name genes, found the numbers {joined(names[:3])}: {otherwise}",
             HEAD,
         )
+
+
+def _holds_levels(sheet: Sheet, name: str) -> bool:
+    """Whether a column holds numbers as genes have, most of them different and none a time.
+
+    So a sample may be called day or Condition, beside night or Control.
+    """
+    cells = sheet.cells(sheet.heads.index(name))
+    if name.lower() == "time" or not all(map(is_number, cells)):
+        return False
+    numbers = [float(cell) for cell in cells]
+    is_whole = all(number.is_integer() for number in numbers)
+    may_be_times = numbers == sorted(numbers) or rise_like_times(numbers, 3)
+    return not (is_whole or may_be_times) and 2 * len({*numbers}) > len(numbers)
 
 
 def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:

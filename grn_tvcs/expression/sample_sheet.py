@@ -25,7 +25,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import option_words
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 
 # What aligners, Picard and sequencers write behind the name of a sample.
@@ -70,7 +70,7 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
         levels = of_samples(levels, options.keep, options.gene_column, has_sample_sheet=True)
         levels = levels.turned("sample")
     rows = rows_by_name(levels, "sample")
-    kinds = _kinds(samples, rows, options, part)
+    kinds = _kinds(samples, whole, rows, options, part)
     samples = _name_samples_as_levels(samples, kinds.index("sample"), rows, levels.path)
     kept = {name.lower() for name in options.keep}
     genes = levels.heads[1:]
@@ -157,10 +157,22 @@ def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> 
             remedies=[turn],
         )
     if genes_in_rows and down > max(1, across):
-        raise levels.error(
+        raise _swapped(levels, samples) or levels.error(
             f"samples of {samples.path} stand in the first column: leave {option_words(turn)} out",
             HEAD,
         )
+
+
+def _swapped(levels: Sheet, samples: Sheet) -> DataError | None:
+    """Return the error of a table and its sheet that are given for each other, if they are."""
+    has_time = [any(map(CLOCK.fullmatch, sheet.heads)) for sheet in (levels, samples)]
+    if has_time != [True, False]:
+        return None
+    return levels.error(
+        f"has a column of times, and {samples.path}, its sheet of samples, has none, so they seem "
+        f"to be swapped: give the levels first, and by {option_name('samples')} the sheet",
+        HEAD,
+    )
 
 
 def _of_levels(levels: Sheet, samples: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
@@ -192,7 +204,9 @@ def _check_samples(
         )
 
 
-def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | None) -> list[str]:
+def _kinds(
+    samples: Sheet, levels: Sheet, rows: dict[str, int], options: Options, part: str | None
+) -> list[str]:
     """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if samples.find(n) is not None)
     kinds = kinds_of(samples, replace(options, ignore=here, keep=()), part, has_index=False)
@@ -219,7 +233,7 @@ def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | N
             more = "" if found else _without(label, samples, kinds, next(iter(rows)), options)
             likely = joined(samples.heads[j] for j in found)
             likely = f"; {likely} may each be it" if len(found) > 1 else ""
-            raise samples.error(
+            raise _swapped(levels, samples) or samples.error(
                 f"must have one column {label}, found {joined(samples.heads)}"
                 f"{likely}; give {give}{more}",
                 HEAD,

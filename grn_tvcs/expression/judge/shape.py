@@ -8,7 +8,16 @@ from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_CELLS, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.judge.names import (
+    CLOCK,
+    NAMED,
+    OF_CELLS,
+    OF_GENES,
+    OF_IDS,
+    REGULATOR,
+    SERIES,
+    TARGET,
+)
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -50,6 +59,7 @@ def refuse_wrong_shape(roles: Roles) -> None:
             raise sheet.error("the first row must name the columns, found only numbers", row=HEAD)
         is_clock = CLOCK.fullmatch(sheet.heads[0]) and read_times(first) is not None
         if has_names and is_named and not is_clock:
+            refuse_edges(sheet)
             raise _of_names(sheet, kinds)
         clocks = [
             j
@@ -231,6 +241,24 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
         row=HEAD,
         remedies=remedies,
     )
+
+
+def refuse_edges(sheet: Sheet) -> None:
+    """Refuse two columns of names that have two of three signs of edges.
+
+    They are called as ends of edges, share a name, and have at most one column beside them.
+    """
+    heads = sheet.heads
+    if len(heads) < 2 or OF_GENES.fullmatch(heads[1]) or any(map(is_number, sheet.cells(1))):
+        return
+    is_called_so = heads[0].lower() in REGULATOR and heads[1].lower() in TARGET
+    is_shared = bool({heads[0], *sheet.cells(0)} & {heads[1], *sheet.cells(1)})
+    if is_called_so + is_shared + (len(heads) <= 3) >= 2:
+        raise sheet.error(
+            f"must hold levels, but {heads[0]} and {heads[1]} are the ends of edges, as in a "
+            "network: give the table of expression",
+            HEAD,
+        )
 
 
 def _without_time(sheet: Sheet, places: list[int]) -> DataError:
