@@ -80,6 +80,9 @@ def _facts(
         facts["not_known"] = unknowable(data, given.method)
     if network.notes:
         facts["notes"] = list(network.notes)
+    if data.identifiers.pairs:
+        columns, names = data.identifiers
+        facts["identifiers"] = {"columns": list(columns), "pairs": sorted(map(list, names))}
     if given.layout.bins is not None and data.cells is not None:
         facts["cells"] = {"number": float(data.cells.sum()), "samples": len(data.times)}
     if network.verdict is not None:

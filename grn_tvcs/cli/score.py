@@ -53,7 +53,7 @@ def score(given: ScoreOptions) -> None:
     SN, SP, ACC, F (harmonic mean of SN and SP), MCC and AUC judge the edges of the cut; AUROC and
     AUPR (average precision) judge the ranking, EP (early precision) its first pairs.
     """
-    from grn_tvcs.network.edge_files import read_network, read_reference
+    from grn_tvcs.network.edge_files import read_identifiers, read_network, read_reference
     from grn_tvcs.network.scores import CUTS, NAMES, PAIRS
     from grn_tvcs.network.scores import score as score_network
 
@@ -63,13 +63,9 @@ def score(given: ScoreOptions) -> None:
     network = read_network(given.edges, names)
     if given.cut == "own":
         network = network.select_by_method()
-    reference = read_reference(given.reference, names)
+    identifiers = read_identifiers(given.edges.with_name("run.json"))
+    reference = read_reference(given.reference, names, identifiers)
     found = score_network(network, reference, pairs=given.pairs, cut=given.cut)
-    if given.pairs == "all" and found.n_edges == found.n_pairs:
-        print_message(
-            f"warning: {given.reference} names every pair, so all edges count as true and every "
-            "ranking is right; REFERENCE, the second file, must hold the known edges alone"
-        )
     if given.as_json:
         print_json({NAMES.get(name, name): value for name, value in found.facts().items()})
     else:

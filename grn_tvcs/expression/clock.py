@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
 
@@ -49,6 +50,8 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
 _OF_R = re.compile("[Xg][0-9]")  # R, and Seurat, let no name of a column begin with a digit
 # t0_rep1, T24.2: numbers behind a t are times if one is 0, and may number tumours if not
 _AFTER_T = re.compile(r"(?:.*[^A-Za-z0-9])?t[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE)
+# ctrl_0_1, drug_24_rep2: a number behind a word, and perhaps that of a replicate
+_BEHIND_WORD = re.compile(r".*[A-Za-z][\W_]([0-9]+)([\W_](?:r|rep)?[\W_]?[0-9]+)?", re.IGNORECASE)
 _REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a name that is there
 MOST_REPEATS = 5  # .1 to .9 are tenths
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
@@ -144,36 +147,39 @@ def times_in(
     heading = _HEADING.fullmatch(sheet.heads[column])
     unit = "" if heading is None else (heading[1] or heading[0]).lower()
     if any(map(needs_reading, cells)):
-        if (found := read_times(cells)) is not None:
-            return np.array(found.values), found.unit or unit
-        alone = [read_times([cell]) for cell in cells]
-        if units := sorted({one.unit for one in alone if one is not None and one.unit}):
-            unread = [i for i, one in enumerate(alone) if one is None]
-            bare = [
-                i for i, one in enumerate(alone) if one and not one.unit and abs(one.values[0]) > 0
-            ]
-            bad = (unread or bare or [0])[0]
-            others = sorted({one.unit for one in alone if one is not None} & {*OTHERS, *BEFORE})
-            mixed = (
-                f" and the units {joined(units)} in one column" if others and len(units) > 1 else ""
-            )
-            raise sheet.error(
-                f"must be a time, perhaps with a unit, found {quoted(cells[bad])}{mixed}; known "
-                "are s, min, h, d and weeks, also mixed (30 min, 1h30min), and one of "
-                f"{', '.join(OTHERS)} in all rows; write a number and one of these (0.5h, 19dpc), "
-                "and 0 for the start",
-                bad,
-                column,
-            )
-        bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
-        raise sheet.error(
-            f"must be a number, found {quoted(cells[bad])}{no_time_hint(cells[bad])}", bad, column
-        )
+        found = read_times(cells)
+        if found is None:
+            raise _no_times(sheet, column)
+        return np.array(found.values), found.unit or unit
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
     if not may_be_far and (is_far := np.isinf(times)).any():
         bad = int(np.flatnonzero(is_far)[0])
         raise sheet.error(f"must be a finite number, found {quoted(cells[bad])}", bad, column)
     return times, unit
+
+
+def _no_times(sheet: Sheet, column: int) -> DataError:
+    """Return the error of the first cell of a column that is no time beside the others."""
+    cells = sheet.cells(column)
+    alone = [read_times([cell]) for cell in cells]
+    units = {one.unit for one in alone if one is not None and one.unit}
+    if not units:
+        bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
+        what = f"must be a number, found {quoted(cells[bad])}{no_time_hint(cells[bad])}"
+        return sheet.error(what, bad, column)
+    unread = [i for i, one in enumerate(alone) if one is None]
+    bare = [i for i, one in enumerate(alone) if one and not one.unit and abs(one.values[0]) > 0]
+    bad = (unread or bare or [0])[0]
+    is_mixed = len(units) > 1 and units & {*OTHERS, *BEFORE}
+    mixed = f" and the units {joined(sorted(units))} in one column" if is_mixed else ""
+    return sheet.error(
+        f"must be a time, perhaps with a unit, found {quoted(cells[bad])}{mixed}; known are s, "
+        "min, h, d and weeks, also mixed (30 min, 1h30min), and one of "
+        f"{', '.join(OTHERS)} in all rows; write a number and one of these (0.5h, 19dpc), and 0 "
+        "for the start",
+        bad,
+        column,
+    )
 
 
 def times_in_header(names: Sequence[str]) -> bool | None:
@@ -270,6 +276,22 @@ def hold_times(names: Sequence[str]) -> bool:
     times = {one[1] or one[2] for one in found if one is not None}
     n_without = found.count(None)
     return len(times) > (2 if n_without else 1) and 4 * n_without <= len(names)
+
+
+def may_hold_times(names: Sequence[str]) -> bool:
+    """Whether numbers behind words may be times: one is 0, and they do not just count samples.
+
+    Examples
+    --------
+    >>> may_hold_times(["wt_0_1", "wt_6_1", "ko_24_2"]), may_hold_times(["wt_0", "ko_8", "a_9"])
+    (True, True)
+    >>> may_hold_times(["wt_0", "wt_1", "ko_2"]), may_hold_times(["wt_1_1", "wt_2_1", "ko_3_1"])
+    (False, False)
+    """
+    found = [_BEHIND_WORD.fullmatch(name) for name in names]
+    numbers = {int(one[1]) for one in found if one is not None}
+    is_count = numbers == {*range(len(numbers))} and any(one and not one[2] for one in found)
+    return None not in found and 0 in numbers and len(numbers) > 2 and not is_count
 
 
 def rise_like_times(values: Sequence[float], fewest: int = FEWEST_SAMPLES) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from tvcs_core.files.display import joined, plural
 from tvcs_core.lazy import load
 
 SCALES = ("levels", "log", "counts")
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -353,7 +354,7 @@ class Expression:
         return replace(self, perturbed=on)
 
 
-def repeated(names: Sequence[str]) -> list[str]:
+def repeated(names: Sequence[Name]) -> list[Name]:
     """Names that are there more than once, in order."""
     return [name for name, count in Counter(names).items() if count > 1]
 

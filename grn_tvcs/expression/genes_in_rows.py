@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from grn_tvcs.expression.clock import (
     read_times,
     repeats_in_header,
     repeats_note,
+    rise_like_times,
     times_in_header,
 )
 from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
@@ -26,7 +27,7 @@ from grn_tvcs.expression.judge.roles import (
 )
 from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
-from grn_tvcs.expression.judge.shape import BARCODE
+from grn_tvcs.expression.judge.shape import BARCODE, refuse_edges
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
@@ -133,77 +134,70 @@ def of_samples(
 def _named(sheet: Sheet, keep: Sequence[str], wanted: str | None) -> Sheet:
     """Name genes by the column that is wanted, else by a second one of names.
 
-    The first column names those whose name there is empty or repeated.
+    The first column names those whose name there is empty or repeated. Genes are also known by
+    their names in the other columns.
     """
-    heads, more = sheet.heads, _of_names(sheet, keep)
-    first = heads[0] or "the first column"
+    heads, first = sheet.heads, sheet.cells(0)
+    others = {
+        j: cells
+        for j, name in enumerate(heads)
+        if j and OF_GENES.fullmatch(name) and name not in keep
+        if not _holds_numbers(cells := sheet.cells(j))
+    }
     if wanted is not None:
         best = place_of(sheet, wanted, "gene_column")
-    elif not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
+        others.setdefault(best, sheet.cells(best))
+    elif not others or (heads[0] and not OF_GENES.fullmatch(heads[0])):
         return sheet
     else:
-        names = [j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)]
-        best = names[0] if names else 0
-        if not names:
-            left = joined(heads[j] for j in more)
+        best = next((j for j in others if re.search("name|symbol", heads[j], re.IGNORECASE)), 0)
+        if not best:
+            left = joined(heads[j] for j in others)
             warn_user(f"{sheet.path}: left out {left}, names and no samples")
-    made, n_other = _called(sheet, best)
+    others[0] = first
+    count = Counter(others[best])
+    names = [
+        name if not best or (name and count[name] == 1) else own
+        for name, own in zip(others[best], first, strict=True)
+    ]
+    n_other = sum(a != b for a, b in zip(names, others[best], strict=True))
     if n_other or (wanted is None and best):
-        others = f"; {n_other} of {len(sheet)} by {first}, for it is empty or comes twice there"
+        by_first = f"by {heads[0] or 'the first column'}"
+        some = f"; {n_other} of {len(sheet)} {by_first}, for it is empty or comes twice there"
         remedy = option_words({"gene_column": heads[0] or "1"})
         warn_user(
-            f"{sheet.path}: genes are named by {heads[best]}{others if n_other else ''}"
-            f"{'' if wanted else f'; to name all by {first}, give {remedy}'}"
+            f"{sheet.path}: genes are named by {heads[best]}{some if n_other else ''}"
+            f"{'' if wanted else f'; to name all {by_first}, give {remedy}'}"
         )
-    gone = {best, *more} - {0}
-    return _identified(made, sheet, {0, *gone} - {best}).without(gone)
-
-
-def _identified(made: Sheet, sheet: Sheet, places: Collection[int]) -> Sheet:
-    """Return a sheet whose genes are also known by the names in other columns of `sheet`."""
-    places = sorted(places)
-    columns = tuple(sheet.heads[j] or "the first column" for j in places)
+    known = sorted(others.keys() - {best})
     pairs = {
         (one, gene)
-        for j in places
-        for one, gene in zip(sheet.cells(j), made.cells(0), strict=True)
+        for j in known
+        for one, gene in zip(others[j], names, strict=True)
         if one.lower() not in ("", *MARKS)
     }
-    return replace(made, identifiers=Identifiers(columns, frozenset(pairs)))
+    identifiers = Identifiers(
+        tuple(heads[j] or "the first column" for j in known), frozenset(pairs)
+    )
+    column = replace(sheet.columns[0], texts=names) if best else sheet.columns[0]
+    columns = [column, *(sheet.columns[j] for j in range(1, len(heads)) if j not in others)]
+    return replace(sheet, columns=columns, identifiers=identifiers)
 
 
-def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:
-    """Return the places of further columns of names of genes."""
-    return [
-        j
-        for j, name in enumerate(sheet.heads[1:], start=1)
-        if OF_GENES.fullmatch(name)
-        and name not in keep
-        and not any(
-            is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_ROWS_READ]
-        )
-    ]
-
-
-def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
-    """Name genes by a column, by the first where that is empty or repeated; count the latter."""
-    if not place:
-        return sheet, 0
-    first, better = sheet.cells(0), sheet.cells(place)
-    count = Counter(better)
-    names = [b if b and count[b] == 1 else a for a, b in zip(first, better, strict=True)]
-    n_other = sum(a != b for a, b in zip(names, better, strict=True))
-    column = replace(sheet.columns[0], texts=names)
-    return replace(sheet, columns=[column, *sheet.columns[1:]]), n_other
+def _holds_numbers(cells: Sequence[str]) -> bool:
+    """Whether a number is among the first cells, beside marks of missing values."""
+    return any(is_number(cell) and cell.lower() not in MARKS for cell in cells[:MOST_ROWS_READ])
 
 
 def _refuse_turned(sheet: Sheet, options: Options) -> None:
     """Refuse columns that are called as facts of samples, and levels in place of names of genes."""
+    refuse_edges(sheet)
     heads = [name for name in sheet.heads[1:] if name not in options.keep]
     clocks = [name for name in heads if CLOCK.fullmatch(name) and read_times([name]) is None]
     if len(clocks) > max(1, len(heads) / 2):
         clocks = []  # time_wt_0, time_wt_5, ... are samples
     facts = [name for name in heads if name.lower() in NAMED or name in clocks]
+    facts = [name for name in facts if not _holds_levels(sheet, name)]
     names = sheet.cells(0)
     leave = f"leave {option_words({'genes_in_rows': True})} out"
     otherwise = (
@@ -231,6 +225,20 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
             f"the first column must name genes, found the numbers {joined(names[:3])}: {otherwise}",
             HEAD,
         )
+
+
+def _holds_levels(sheet: Sheet, name: str) -> bool:
+    """Whether a column holds numbers as genes have, most of them different and none a time.
+
+    So a sample may be called day or Condition, beside night or Control.
+    """
+    cells = sheet.cells(sheet.heads.index(name))
+    if name.lower() == "time" or not all(map(is_number, cells)):
+        return False
+    numbers = [float(cell) for cell in cells]
+    is_whole = all(number.is_integer() for number in numbers)
+    may_be_times = numbers == sorted(numbers) or rise_like_times(numbers, 3)
+    return not (is_whole or may_be_times) and 2 * len({*numbers}) > len(numbers)
 
 
 def _refuse_few_others(sheet: Sheet, keep: Sequence[str]) -> None:

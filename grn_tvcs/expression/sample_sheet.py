@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grn_tvcs.expression.clock import holds_times, read_times, times_in
+from grn_tvcs.expression.clock import holds_times, read_times
 from grn_tvcs.expression.expression import describe_repeated, repeated
 from grn_tvcs.expression.formats.inferelator import with_times
 from grn_tvcs.expression.genes_in_rows import check_kept, of_samples, without
@@ -25,7 +24,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import option_words
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import did_you_mean, joined, plural, quoted
 
 # What aligners, Picard and sequencers write behind the name of a sample.
@@ -70,7 +69,7 @@ def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None
         levels = of_samples(levels, options.keep, options.gene_column, has_sample_sheet=True)
         levels = levels.turned("sample")
     rows = rows_by_name(levels, "sample")
-    kinds = _kinds(samples, rows, options, part)
+    kinds = _kinds(samples, whole, rows, options, part)
     samples = _name_samples_as_levels(samples, kinds.index("sample"), rows, levels.path)
     kept = {name.lower() for name in options.keep}
     genes = levels.heads[1:]
@@ -157,10 +156,22 @@ def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> 
             remedies=[turn],
         )
     if genes_in_rows and down > max(1, across):
-        raise levels.error(
+        raise _swapped(levels, samples) or levels.error(
             f"samples of {samples.path} stand in the first column: leave {option_words(turn)} out",
             HEAD,
         )
+
+
+def _swapped(levels: Sheet, samples: Sheet) -> DataError | None:
+    """Return the error of a table and its sheet that are given for each other, if they are."""
+    has_time = [any(map(CLOCK.fullmatch, sheet.heads)) for sheet in (levels, samples)]
+    if has_time != [True, False]:
+        return None
+    return levels.error(
+        f"has a column of times, and {samples.path}, its sheet of samples, has none, so they seem "
+        f"to be swapped: give the levels first, and by {option_name('samples')} the sheet",
+        HEAD,
+    )
 
 
 def _of_levels(levels: Sheet, samples: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
@@ -175,11 +186,14 @@ def _of_levels(levels: Sheet, samples: Sheet, ignore: Sequence[str]) -> tuple[st
 def _check_samples(
     samples: Sheet, kinds: list[str], labels: list[int], rows: dict[str, int], path: str
 ) -> None:
-    """Refuse times that are none, a sample twice in a series, and one without levels."""
-    time = kinds.index("time")
-    times_in(samples, time)
-    names = samples.cells(kinds.index("sample"))
-    if twice := _twice_in_a_series(samples, names, labels, time):
+    """Refuse a sample twice in a series, or in steady state and elsewhere, or without levels."""
+    names, times, *series = (
+        samples.cells(j) for j in (kinds.index("sample"), kinds.index("time"), *labels)
+    )
+    at_rest = {name for name, cell in zip(names, times, strict=True) if cell.lower() in MARKS}
+    in_series = repeated(list(zip(names, *series, strict=True)))
+    at_rest.update(name for name, *_ in in_series)
+    if twice := [name for name in repeated(names) if name in at_rest]:
         raise samples.error(
             f"samples must be different, found twice: {joined(twice)}; leave one row of each"
         )
@@ -192,68 +206,78 @@ def _check_samples(
         )
 
 
-def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | None) -> list[str]:
+def _kinds(
+    samples: Sheet, levels: Sheet, rows: dict[str, int], options: Options, part: str | None
+) -> list[str]:
     """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if samples.find(n) is not None)
     kinds = kinds_of(samples, replace(options, ignore=here, keep=()), part, has_index=False)
-    others = _of_times(samples, kinds)
-    if options.time_column is None and others:
-        aside = [j for j in _called(kinds, "time") if _tell_no_times(samples.cells(j))]
+    cells = [samples.cells(j) for j in range(len(kinds))]
+    times = _of_times(cells, kinds)
+    if options.time_column is None and times:
+        aside = [j for j in _called(kinds, "time") if _tell_no_times(cells[j])]
         kinds = [FACT if j in aside else kind for j, kind in enumerate(kinds)]
-        if aside and len(others) == 1 and "time" not in kinds:
+        if aside and len(times) == 1 and "time" not in kinds:
             warn_user(
                 f"{samples.path}: no times that differ stand in "
-                f"{joined(samples.heads[j] for j in aside)}, so {samples.heads[others[0]]} is "
+                f"{joined(samples.heads[j] for j in aside)}, so {samples.heads[times[0]]} is "
                 "taken as the time; to keep the other, give "
                 f"{option_words({'time_column': samples.heads[aside[0]]})}"
             )
     for label, found in (
-        ("sample", _of_samples(samples, kinds, rows)),
-        ("time", others or _called(kinds)),
+        ("sample", _of_samples(cells, kinds, rows)),
+        ("time", times or _called(kinds)),
     ):
         if label not in kinds and len(found) == 1:
             kinds[found[0]] = label
         if kinds.count(label) != 1:
-            remedies = [{f"{label}_column": samples.heads[j]} for j in found]
+            names = [samples.heads[j] for j in found]
+            remedies = [{f"{label}_column": name} for name in names]
             give = " or ".join(map(option_words, remedies or [{f"{label}_column": "NAME"}]))
-            more = "" if found else _without(label, samples, kinds, next(iter(rows)), options)
-            likely = joined(samples.heads[j] for j in found)
-            likely = f"; {likely} may each be it" if len(found) > 1 else ""
-            raise samples.error(
-                f"must have one column {label}, found {joined(samples.heads)}"
-                f"{likely}; give {give}{more}",
+            likely = f"; {joined(names)} may each be it" if len(found) > 1 else ""
+            if not found and label == "sample":
+                give += "; where none holds names of samples, put them in a first column"
+            elif not found:
+                give += _other_times(samples.heads, cells, kinds, next(iter(rows)), options)
+            raise _swapped(levels, samples) or samples.error(
+                f"must have one column {label}, found {joined(samples.heads)}{likely}; give {give}",
                 HEAD,
                 remedies=remedies,
             )
     return [kind if kind in LABELS else FACT for kind in kinds]
 
 
-def _of_samples(samples: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
-    """Return columns that may name the samples: by all cells, or by the heading."""
-    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
-    found = [j for j in free if all(cell in rows for cell in samples.cells(j))]
-    if not found:
-        bare = set(map(_bare, rows))
-        found = [j for j in free if all(_bare(cell) in bare for cell in samples.cells(j))]
-    return found or [j for j in free if OF_CELLS.fullmatch(kinds[j]) or OF_IDS.fullmatch(kinds[j])]
+def _free(kinds: Sequence[str], *more: str) -> list[int]:
+    """Return the columns without a role, and those of the roles `more`."""
+    return [j for j, kind in enumerate(kinds) if kind in more or kind not in LABELS]
 
 
 def _called(kinds: Sequence[str], *more: str) -> list[int]:
-    """Return columns that are called like a time, without a role or of the role `more`."""
-    free = [j for j, kind in enumerate(kinds) if kind in more or kind not in LABELS]
-    return [j for j in free if CLOCK.fullmatch(kinds[j])]
+    """Return such columns that are called like a time."""
+    return [j for j in _free(kinds, *more) if CLOCK.fullmatch(kinds[j])]
 
 
-def _of_times(samples: Sheet, kinds: Sequence[str]) -> list[int]:
+def _of_samples(
+    cells: Sequence[Sequence[str]], kinds: Sequence[str], rows: dict[str, int]
+) -> list[int]:
+    """Return columns that may name the samples: by all cells, or by the heading."""
+    free = _free(kinds)
+    found = [j for j in free if rows.keys() >= {*cells[j]}]
+    if not found:
+        bare = set(map(_bare, rows))
+        found = [j for j in free if all(_bare(cell) in bare for cell in cells[j])]
+    return found or [j for j in free if OF_CELLS.fullmatch(kinds[j]) or OF_IDS.fullmatch(kinds[j])]
+
+
+def _of_times(cells: Sequence[Sequence[str]], kinds: Sequence[str]) -> list[int]:
     """Return columns that hold the times: those that are called so, or have units in their cells.
 
     Of several that are called so, those count whose cells are all times.
     """
-    clocks = [j for j in _called(kinds) if not _tell_no_times(samples.cells(j))]
+    clocks = [j for j in _called(kinds) if not _tell_no_times(cells[j])]
     if len(clocks) > 1:
-        clocks = [j for j in clocks if read_times(samples.cells(j)) is not None] or clocks
-    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
-    return clocks or [j for j in free if holds_times(samples.cells(j))]
+        clocks = [j for j in clocks if read_times(cells[j]) is not None] or clocks
+    return clocks or [j for j in _free(kinds) if holds_times(cells[j])]
 
 
 def _tell_no_times(cells: Sequence[str]) -> bool:
@@ -264,29 +288,22 @@ def _tell_no_times(cells: Sequence[str]) -> bool:
     return bool(known) and (len(different) == 1 or is_word)
 
 
-def _without(label: str, samples: Sheet, kinds: Sequence[str], first: str, options: Options) -> str:
-    """Return what else helps where no column is likely to be the one wanted."""
-    if label == "sample":
-        return "; where none holds names of samples, put them in a first column"
-    way = "add a column time, empty in steady state"
+def _other_times(
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    kinds: Sequence[str],
+    sample: str,
+    options: Options,
+) -> str:
+    """Return what else helps where no column is likely to be the time."""
+    way = ", or add a column time, empty in steady state"
     if options.samples is None:
         way = (
-            f"{option_words({'samples': 'SHEET'})} with columns sample (such as {first}) and time, "
-            "empty in steady state"
+            f", or {option_words({'samples': 'SHEET'})} with columns sample (such as {sample}) and "
+            "time, empty in steady state"
         )
-    for j in (j for j, kind in enumerate(kinds) if kind not in LABELS):
-        words = [cell for cell in samples.cells(j) if read_times([cell]) is None]
-        if words and holds_times([cell for cell in samples.cells(j) if cell not in words]):
-            way += f"; {samples.heads[j]} holds times, but also {quoted(words[0])}, which is none"
-    return f", or {way}"
-
-
-def _twice_in_a_series(
-    samples: Sheet, names: Sequence[str], of_series: list[int], time: int
-) -> list[str]:
-    """Samples that a sheet names twice in one series, or in steady state and elsewhere."""
-    pairs = zip(names, samples.cells(time), strict=True)
-    steady_values = {name for name, cell in pairs if cell.lower() in MARKS}
-    places = Counter(zip(names, *(samples.cells(j) for j in of_series), strict=True))
-    twice = {name for (name, *_), count in places.items() if count > 1}
-    return [name for name in repeated(names) if name in twice or name in steady_values]
+    for j in _free(kinds):
+        words = [cell for cell in cells[j] if read_times([cell]) is None]
+        if words and holds_times([cell for cell in cells[j] if cell not in words]):
+            way += f"; {heads[j]} holds times, but also {quoted(words[0])}, which is none"
+    return way

@@ -261,6 +261,20 @@ def _recorded_genes(path: Path) -> list[str]:
     return genes
 
 
+def read_identifiers(path: Path) -> Identifiers:
+    """Read other names of the genes of a network from its ``run.json``; none without them."""
+    found = (read_record(path) or {}).get("identifiers") if path.exists() else None
+    if found is None:
+        return NO_IDENTIFIERS
+    try:
+        pairs = frozenset((str(one), str(gene)) for one, gene in found["pairs"])
+        return Identifiers(tuple(map(str, found["columns"])), pairs)
+    except (KeyError, TypeError, ValueError):
+        raise DataError(
+            "must list columns, and pairs of identifier and gene, under 'identifiers'", path=path
+        ) from None
+
+
 def read_record(path: Path) -> dict[str, Any] | None:
     """Read the record of a run; None if the file holds none."""
     text = read_text(path)

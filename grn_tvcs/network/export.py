@@ -137,6 +137,10 @@ def write_cyjs(network: Network, path: Path) -> None:
 
     graph = nx.cytoscape_data(network.to_networkx())
     graph["data"] = {"name": "gene regulatory network"}
+    graph["elements"]["edges"] = [  # the surest first, as in all formats; networkx goes by node
+        {"data": facts | {"source": edge.regulator, "target": edge.target}}
+        for edge, facts in edges_with_facts(network.pairs, network.genes)
+    ]
     path.write_text(json.dumps(graph, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -21,6 +21,7 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_number, check_type, names_of
+from tvcs_core.lazy import load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,10 +146,9 @@ class Network:
         if pairs.evidence is not None and (pairs.evidence >= len(NAMES)).any():
             raise ValueError(f"evidence must be below {len(NAMES)}, found {pairs.evidence.max()}")
         for name in CHANCES:
-            chances = getattr(pairs, name)
-            if chances is not None and not ((chances >= 0) & (chances <= 1)).all():
-                wrong = chances[~((chances >= 0) & (chances <= 1))][0]
-                raise ValueError(f"{name} must be from 0 to 1, found {wrong:g}")
+            chances = np.zeros(0) if getattr(pairs, name) is None else getattr(pairs, name)
+            if (wrong := chances[~((chances >= 0) & (chances <= 1))]).size:
+                raise ValueError(f"{name} must be from 0 to 1, found {wrong[0]:g}")
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -212,17 +212,13 @@ class Network:
         """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
         import pandas as pd
 
-        some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
-        return pd.DataFrame(columns_of(self.pairs, self.genes, some))
+        of = ranked_selected if selected_only else ranked
+        return pd.DataFrame(columns_of(self.pairs, self.genes, of(self.pairs, self.genes)))
 
     def _under(self, rules: Rules) -> Network:
         """The same, the caps that its selected edges keep being these."""
-        provenance = self.provenance
-        return (
-            self
-            if provenance is None
-            else replace(self, provenance=provenance._replace(rules=rules))
-        )
+        made = self.provenance
+        return self if made is None else replace(self, provenance=made._replace(rules=rules))
 
     def replace(self, **changes: Any) -> Network:
         """The same with other `pairs`, or arrays over them, another verdict or other notes."""
@@ -262,8 +258,7 @@ class Network:
         TIGRESS and ARACNE publish these edges, whatever the caps; ARACNE both ways of a pair.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
-        chosen = self.replace(selected=has_score if own is None else own & has_score)
-        return chosen._under(Rules())
+        return self.replace(selected=has_score if own is None else own & has_score)._under(Rules())
 
     def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
@@ -272,10 +267,10 @@ class Network:
         earlier verdict keeps its forecast for more series, its remedy and its hub; the rest is
         counted again. A network without a confidence stays as it is.
         """
-        scores = self.pairs.scores
-        if self.pairs.confidence is None:
+        scores, confidence = self.pairs.scores, self.pairs.confidence
+        if confidence is None:
             return self
-        confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
+        confidence = np.where(scores > 0, np.round(confidence, DECIMALS), 0.0)
         counted = counted_scores(self.pairs, self.genes)
         return self.replace(
             confidence=confidence,
@@ -327,9 +322,7 @@ class Network:
         """
         from grn_tvcs.network.programs.anndata import keep
 
-        facts: dict[str, Any] = {
-            "verdict": None if self.verdict is None else self.verdict.describe()
-        }
+        facts: dict[str, Any] = {"verdict": self.verdict and self.verdict.describe()}
         if self.provenance is not None:
             facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)
@@ -347,9 +340,8 @@ class Network:
 
         The score is the attribute ``score``, else the absolute value of ``weight``, else 1. The
         sign is the attribute ``sign``, ``+``, ``-`` or ``?``; without it a weight below 0
-        represses, and where any is, one above 0 activates. Where an
-        edge has the attribute ``evidence``, it is kept; ``confidence`` and ``false_discovery``
-        are where every edge has both.
+        represses, and where any is, one above 0 activates. ``evidence`` is kept where an edge has
+        it, ``confidence`` and ``false_discovery`` where every edge has both.
 
         Raises
         ------
@@ -386,13 +378,9 @@ class Network:
         ValueError
             If the network was not made by `infer`, and expression or method is not given.
         """
-        from tvcs_core.lazy import load
-
         # The report stands above networks; so it is known here by its name alone.
-        written: Path = load("grn_tvcs.report.report", "write_report")(
-            self, Path(path), expression, **more
-        )
-        return written
+        write = load("grn_tvcs.report.report", "write_report")
+        return Path(write(self, Path(path), expression, **more))
 
     def plot(self, ax: Any = None, *, max_edges: int = 100) -> Any:
         """Draw the top selected edges with matplotlib, and return the axes.
@@ -414,8 +402,6 @@ class Network:
         ValueError
             If `max_edges` is below 1, or no edge is selected.
         """
-        from tvcs_core.lazy import load
-
         return load("grn_tvcs.report.picture", "plot")(self, ax, max_edges)
 
     def __str__(self) -> str:

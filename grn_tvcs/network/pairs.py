@@ -209,6 +209,11 @@ def array_over(
                         f"{name} must name the genes in rows and columns, found "
                         f"{joined(values.axes[axis])}; the genes are {joined(genes)}"
                     )
+                if [*values.axes[1 - axis]] == numbers and [*values.axes[axis]] != [*genes]:
+                    raise ValueError(
+                        f"{name} must have names in both rows and columns, or in neither, where "
+                        f"the order is not that of the genes; found some in one: {joined(labels)}"
+                    )
                 values = values.reindex(list(genes), axis=axis)
     found, shape = array_of(name, values, kind), (len(genes), len(genes))
     if found.shape != shape:

@@ -13,6 +13,8 @@ from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import EXTRA, Floats, Pairs, Places
 
 BLOCK = 2**14  # pairs that are written at once
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # of ten: larger ones are no doubles
+NO_TIE = 0.499  # from a whole number, beyond which a rounded product may hide a tie
 
 
 class Ranked(NamedTuple):
@@ -112,8 +114,17 @@ def _ranked(pairs: Pairs, flat: Places) -> Ranked:
 
 def significant(scores: Floats, digits: int) -> Floats:
     """Round scores >= 0 to significant digits, as ``%.6g`` does: files hold them exactly."""
-    rounded = scores.copy()
-    is_scored = scores > 0
-    texts = (f"{score:.{digits}g}" for score in scores[is_scored].tolist())
-    rounded[is_scored] = np.fromiter(map(float, texts), np.float64, np.count_nonzero(is_scored))
+    rounded, is_scored = scores.copy(), scores > 0
+    some = scores[is_scored]
+    places = digits - 1 - np.floor(np.log10(some)).astype(np.int64)
+    power = EXACT_POWERS[np.clip(places, 0, EXACT_POWERS.size - 1)]
+    whole = np.rint(some * power)
+    # A whole number over a power of ten, both exact, is the double that is nearest to the text.
+    is_exact = (
+        (places >= 0) & (places < EXACT_POWERS.size) & (np.abs(some * power - whole) < NO_TIE)
+    )
+    is_exact &= (whole >= 10 ** (digits - 1)) & (whole <= 10**digits)
+    found = whole / power
+    found[~is_exact] = [float(f"{score:.{digits}g}") for score in some[~is_exact].tolist()]
+    rounded[is_scored] = found
     return rounded

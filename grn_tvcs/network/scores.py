@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS
+from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.edge_files import read_reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
@@ -139,6 +141,7 @@ def score(
     if not n_true:
         raise ValueError("the reference must have an edge, found none")
     among, n_pairs = _counted(network, true, pairs)
+    _warn_of_swapped(network, reference, is_whole=pairs == "all" and n_true == n_pairs)
     if cut == "top-n":
         selected = np.zeros(among.shape, dtype=bool)
         selected.flat[surest(among, network.genes, n_true)] = True
@@ -164,7 +167,9 @@ def score(
 def _reference_of(network: Network, reference: Any) -> Network:
     """Return the reference, read if it is a table, over the genes of the network."""
     if is_frame(reference) or isinstance(reference, str | Path):
-        return read_reference(reference, network.genes)
+        made = network.provenance
+        known = NO_IDENTIFIERS if made is None else made.expression.identifiers
+        return read_reference(reference, network.genes, known)
     if not isinstance(reference, Network):
         raise TypeError(
             "reference must be a Network, a DataFrame of edges or a path, found "
@@ -176,6 +181,25 @@ def _reference_of(network: Network, reference: Any) -> Network:
             f"{joined(sorted(different))}; give the edges as a table (reference.to_frame())"
         )
     return reference
+
+
+def _warn_of_swapped(network: Network, reference: Network, *, is_whole: bool) -> None:
+    """Warn of a ranking in place of the reference: of all pairs, or beside edges without one."""
+    if is_whole:
+        warn_user(
+            "the reference names every pair, so all edges count as true and every ranking is "
+            "right; it comes second, and must hold the known edges alone"
+        )
+    elif _is_ranked(reference) and not _is_ranked(network):
+        warn_user(
+            "edges of the reference have different scores, and those of the network have one: the "
+            "network comes first and the reference second, so swap them if they are the other way"
+        )
+
+
+def _is_ranked(network: Network) -> bool:
+    scores = network.pairs.scores[network.pairs.scores > 0]
+    return bool(scores.size) and bool(np.ptp(scores) > 0)
 
 
 def precision_recall(

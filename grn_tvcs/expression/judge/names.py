@@ -32,6 +32,12 @@ OF_GENES = _any(
     r"id_ref|(entrez|ensembl|ensg|refseq|locus)([\W_]?gene)?([\W_]?(ids?|tag))?",
     r"tracking_id|target_id|gene_short_name|orf|hgnc([\W_]?symbol)?|mgi([\W_]?symbol)?",
 )
+# Headings of the ends of an edge, ours and those of other programs and databases.
+REGULATOR = (
+    "regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene",
+    "3)regulatorgenename",
+)  # fmt: skip
+TARGET = ("target", "to", "gene2", "targetgene", "target.gene", "5)regulatedname")
 # Headings of numbers that name genes, and of what may be a name of anything.
 OF_IDS = _any(r"x|ids?|names?|identifiers?|accession|unnamed: 0|")
 # Names that mean a time and are not ``Time``: no gene is called so, and taken for one it would

@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import FEWEST_SAMPLES, hold_times
+from grn_tvcs.expression.clock import FEWEST_SAMPLES, hold_times, may_hold_times
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.genes import MOST_LOOKED_AT
 from grn_tvcs.expression.judge.names import DATE
@@ -113,7 +113,7 @@ def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
 
 def warn_of_times(path: str, names: Sequence[str], *, of_obs: bool) -> None:
     """Warn where all samples are in steady state, and their names hold times."""
-    if hold_times(names):
+    if hold_times(names) or may_hold_times(names):
         remedy = "a column Time and a column replicate, or "
         remedy += f"{option_words({'samples': 'SHEET'})} with columns sample, time and replicate"
         if of_obs:  # of an AnnData, which has no sheet beside it

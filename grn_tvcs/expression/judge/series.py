@@ -18,6 +18,7 @@ from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, pla
 from grn_tvcs.expression.options import REPLICATES
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.user_warnings import warn_user
+from tvcs_core import DataError
 from tvcs_core.arguments import is_on_command_line, option_name, option_words
 from tvcs_core.files.display import joined, plural, unquoted
 
@@ -189,48 +190,51 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
 
 
 def check_series(samples: Samples, series: Series) -> None:
-    """Refuse a series of one time, and a time that comes twice in one."""
-    sheet, times, replicates = samples.sheet, samples.times, samples.roles.options.replicates
-    size = Counter(series.names)
+    """Refuse a series of one time, and a time that comes twice in one; warn of units apart."""
+    times, size = samples.times, Counter(series.names)
     points = list(zip(series.names, series.rows, strict=True))
     if len(size) > 1 and len({(name, times[i]) for name, i in points}) == len(size):
         _refuse_numbers_of_groups(samples)
     for name, i in points:
         if size[name] < 2:
-            pooled = _pooled(samples)
-            hint = (
-                f"; where nothing follows replicates from time to time, give {option_words(pooled)}"
-                if pooled
-                else ""
-            )
-            raise sheet.error(
-                f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
-                f"remove its sample, or empty its time, so that it is a steady-state sample{hint}",
-                i,
-                samples.roles.place("time"),
-                remedies=[pooled] if pooled else (),
-            )
-    for (before, h), (name, i) in pairwise(points):
-        if before == name and times[h] == times[i] and replicates != "average":
-            more = _more_series(samples.roles)
-            remedies = [*more, *({"replicates": one} for one in REPLICATES)]
-            give = (
-                f"{SEPARATE}, or give {option_words(remedies[0])}" if more else samples.roles.remedy
-            )
-            unpaired, average = (option_words({"replicates": one}) for one in REPLICATES)
-            raise sheet.error(
-                f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
-                f"nothing pairs the replicates, give {unpaired} (the k-th of each time makes a "
-                f"series), or {average} (their mean, as of one measurement)",
-                i,
-                samples.roles.place("time"),
-                remedies=remedies,
-            )
+            raise _of_one_time(samples, name, i)
     steps: dict[str, list[float]] = {}
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] < times[i]:
             steps.setdefault(f"series {unquoted(name)}", []).append(times[i] - times[h])
-    warn_of_units(f"{sheet.path}: ", steps)
+        elif before == name and samples.roles.options.replicates != "average":
+            raise _time_twice(samples, name, i)
+    warn_of_units(f"{samples.sheet.path}: ", steps)
+
+
+def _of_one_time(samples: Samples, name: str, i: int) -> DataError:
+    """Return the error of a series with one time point."""
+    pooled = _pooled(samples)
+    hint = "; where nothing follows replicates from time to time, give "
+    return samples.sheet.error(
+        f"a series must have at least 2 time points, but series {unquoted(name)} has 1: remove its "
+        "sample, or empty its time, so that it is a steady-state sample"
+        f"{hint + option_words(pooled) if pooled else ''}",
+        i,
+        samples.roles.place("time"),
+        remedies=[pooled] if pooled else (),
+    )
+
+
+def _time_twice(samples: Samples, name: str, i: int) -> DataError:
+    """Return the error of a time that comes twice in a series."""
+    more = _more_series(samples.roles)
+    ways = [{"replicates": one} for one in REPLICATES]
+    unpaired, average = map(option_words, ways)
+    give = f"{SEPARATE}, or give {option_words(more[0])}" if more else samples.roles.remedy
+    return samples.sheet.error(
+        f"time {samples.times[i]:g} comes twice in series {unquoted(name)}; {give}; where nothing "
+        f"pairs the replicates, give {unpaired} (the k-th of each time makes a series), or "
+        f"{average} (their mean, as of one measurement)",
+        i,
+        samples.roles.place("time"),
+        remedies=[*more, *ways],
+    )
 
 
 def warn_of_units(where: str, steps: Mapping[str, Sequence[float]]) -> None:

@@ -8,7 +8,16 @@ from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_CELLS, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.judge.names import (
+    CLOCK,
+    NAMED,
+    OF_CELLS,
+    OF_GENES,
+    OF_IDS,
+    REGULATOR,
+    SERIES,
+    TARGET,
+)
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -41,26 +50,9 @@ MANY_ROWS, TIMES_COLUMNS = 100, 5  # of a table whose rows are genes, if neither
 
 def refuse_wrong_shape(roles: Roles) -> None:
     """Refuse a table without names, with genes in rows, or with series but no column of times."""
-    sheet, kinds, keep = roles.sheet, roles.kinds, roles.options.keep
-    first = sheet.cells(0)
-    is_named = kinds[0] not in LABELS
-    has_names = bool(first) and not any(is_number(cell) for cell in first)
+    sheet, kinds = roles.sheet, roles.kinds
     if "time" not in kinds:
-        if all(is_number(cell) for cell in kinds):
-            raise sheet.error("the first row must name the columns, found only numbers", row=HEAD)
-        is_clock = CLOCK.fullmatch(sheet.heads[0]) and read_times(first) is not None
-        if has_names and is_named and not is_clock:
-            raise _of_names(sheet, kinds)
-        clocks = [
-            j
-            for j, (name, kind) in enumerate(zip(sheet.heads, kinds, strict=True))
-            if kind not in LABELS and CLOCK.fullmatch(name) and kind == name.lower()
-        ]
-        if clocks or "series" in kinds:
-            raise _without_time(sheet, clocks or _rising(sheet, kinds))
-        is_gene = sheet.heads[0].lower() in {name.lower() for name in keep}
-        if is_named and not is_gene and (why := are_genes(sheet.heads[0], first, sheet.heads[1:])):
-            raise _of_numbers(sheet, why)
+        _refuse_without_time(roles)
     one = {*NAMED} - ({"series"} if roles.options.series_column else set())
     if twice := [name for name in repeated(kinds) if name in one]:
         place = len(kinds) - kinds[::-1].index(twice[0])
@@ -70,9 +62,9 @@ def refuse_wrong_shape(roles: Roles) -> None:
             f"for column {place}, or the number of the one that is not meant",
             HEAD,
         )
-    names = [cell for cell in kinds if cell not in LABELS]
-    is_turned = kinds[0] == "time" and has_names and read_times(first) is None
-    if is_turned and names and all(is_number(cell) for cell in names):
+    genes, first = [kind for kind in kinds if kind not in LABELS], sheet.cells(0)
+    are_named_times = kinds[0] == "time" and _are_names(first) and read_times(first) is None
+    if are_named_times and genes and all(map(is_number, genes)):
         if sheet.is_turned:
             raise sheet.error(
                 f"names of genes are numbers, and of samples names such as {joined(first[:3])}: "
@@ -82,6 +74,32 @@ def refuse_wrong_shape(roles: Roles) -> None:
         raise sheet.error(_turn(first), row=HEAD, remedies=[{"genes_in_rows": True}])
     if not len(sheet):
         raise sheet.error("must have samples below the first row, found none", row=HEAD)
+
+
+def _refuse_without_time(roles: Roles) -> None:
+    """Refuse a table without a time that has names or numbers of genes, or series, in columns."""
+    sheet, kinds, head, first = roles.sheet, roles.kinds, roles.sheet.heads[0], roles.sheet.cells(0)
+    if all(map(is_number, kinds)):
+        raise sheet.error("the first row must name the columns, found only numbers", row=HEAD)
+    has_role = kinds[0] in LABELS
+    is_clock = CLOCK.fullmatch(head) and read_times(first) is not None
+    if _are_names(first) and not has_role and not is_clock:
+        refuse_edges(sheet)
+        raise _of_names(sheet, kinds)
+    clocks = [
+        j
+        for j, (name, kind) in enumerate(zip(sheet.heads, kinds, strict=True))
+        if kind not in LABELS and CLOCK.fullmatch(name) and kind == name.lower()
+    ]
+    if clocks or "series" in kinds:
+        raise _without_time(sheet, clocks or _rising(sheet, kinds))
+    is_kept = head.lower() in {name.lower() for name in roles.options.keep}
+    if not (has_role or is_kept) and (why := are_genes(head, first, sheet.heads[1:])):
+        raise _of_numbers(sheet, why)
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    return bool(cells) and not any(map(is_number, cells))
 
 
 def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | None:
@@ -201,26 +219,24 @@ def _of_numbers(sheet: Sheet, why: str) -> DataError:
 def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
     """The error of a first column of names: genes, or samples."""
     first = sheet.cells(0)
-    of_samples = {"sample_column": sheet.heads[0] or "1"}
-    clocks = [name for name in sheet.heads[1:] if CLOCK.fullmatch(name)]
-    remedies: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
-    is_of_genes = OF_GENES.fullmatch(sheet.heads[0])
-    names_samples = OF_CELLS.fullmatch(sheet.heads[0]) and not are_samples(sheet.heads[1:], first)
-    if times_in_header(sheet.heads[1:]) or (is_of_genes and repeated(first)):
-        remedies = remedies[
-            :1
-        ]  # names of genes, of which some have several probes, above them times
+    head, *others = sheet.heads
+    in_rows: dict[str, Any] = {"genes_in_rows": True}
+    of_samples = {"sample_column": head or "1"}
+    names_samples = OF_CELLS.fullmatch(head) and not are_samples(others, first)
+    remedies = [in_rows, of_samples]  # the likeliest first
+    if times_in_header(others) or (OF_GENES.fullmatch(head) and repeated(first)):
+        remedies = [in_rows]  # names of genes, of which some have several probes, or above times
     elif repeated(first):
-        remedies = remedies[1:]
+        remedies = [of_samples]
     elif names_samples:
-        remedies = remedies[::-1]
-    if clocks:
-        remedies = (of_samples | {"time_column": clocks[0]}, *remedies)
+        remedies = [of_samples, in_rows]
+    if clocks := [name for name in others if CLOCK.fullmatch(name)]:
+        remedies = [of_samples | {"time_column": clocks[0]}, *remedies]
     elif set(SERIES) & set(kinds):
         remedies = remedies[::-1]
     seems = (
-        f"{sheet.heads[0]} seems to name samples: give {option_words(of_samples)}; or if genes "
-        f"stand in rows, {option_words({'genes_in_rows': True})}"
+        f"{head} seems to name samples: give {option_words(of_samples)}; or if genes stand in "
+        f"rows, {option_words(in_rows)}"
         if names_samples
         else f"{_turn(first)}; or if it names samples, call it sample or give "
         f"{option_words(of_samples)}"
@@ -231,6 +247,24 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
         row=HEAD,
         remedies=remedies,
     )
+
+
+def refuse_edges(sheet: Sheet) -> None:
+    """Refuse two columns of names that have two of three signs of edges.
+
+    They are called as ends of edges, share a name, and have at most one column beside them.
+    """
+    heads = sheet.heads
+    if len(heads) < 2 or OF_GENES.fullmatch(heads[1]) or any(map(is_number, sheet.cells(1))):
+        return
+    is_called_so = heads[0].lower() in REGULATOR and heads[1].lower() in TARGET
+    is_shared = bool({heads[0], *sheet.cells(0)} & {heads[1], *sheet.cells(1)})
+    if is_called_so + is_shared + (len(heads) <= 3) >= 2:
+        raise sheet.error(
+            f"must hold levels, but {heads[0]} and {heads[1]} are the ends of edges, as in a "
+            "network: give the table of expression",
+            HEAD,
+        )
 
 
 def _without_time(sheet: Sheet, places: list[int]) -> DataError:

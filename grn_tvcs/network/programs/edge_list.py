@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.judge.names import INDEX
+from grn_tvcs.expression.judge.names import INDEX, REGULATOR, TARGET
 from grn_tvcs.expression.judge.same_names import (
     NO_IDENTIFIERS,
     Identifiers,
@@ -40,11 +40,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 Places = NDArray[np.int64]
-REGULATOR = (
-    "regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene",
-    "3)regulatorgenename",
-)  # fmt: skip
-TARGET = ("target", "to", "gene2", "targetgene", "target.gene", "5)regulatedname")
 SYMBOLS = ("source_genesymbol", "target_genesymbol")  # OmniPath's, beside identifiers of proteins
 STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
 SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")

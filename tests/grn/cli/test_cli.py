@@ -37,7 +37,7 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     assert found["n_pairs"] == 56
     assert found["AUC"] == pytest.approx((found["SN"] + found["SP"]) / 2)
     swapped = grn_tvcs("score", small / "goldstandard.tsv", out / "edges.tsv")
-    assert "edges.tsv names every pair, so all edges count as true" in swapped.stderr
+    assert "the reference names every pair, so all edges count as true" in swapped.stderr
     table = grn_tvcs("score", out / "edges.tsv", small / "goldstandard.tsv")
     for name in ("SN", "SP", "ACC", "F", "MCC", "AUC", "AUROC", "AUPR"):
         assert any(line.split()[:1] == [name] for line in table.stdout.splitlines())

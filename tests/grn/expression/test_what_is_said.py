@@ -327,3 +327,96 @@ def test_frames_of_several_series_are_joined_as_the_error_writes_it(frames):
         with pytest.raises(TypeError) as why:
             Expression.of(others)
         assert "concat" not in str(why.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "regulator\ttarget\tscore\nG1\tG2\t.5\nG1\tG3\t.3\nG2\tG3\t.2\n",
+        "TF,target,importance\nA,B,3.2\nA,C,1.1\n",
+        "Gene1\tGene2\tEdgeWeight\nG1\tG2\t.5\nG2\tG3\t.2\n",
+        "G1\tG2\t+\nG2\tG3\t-\n",
+    ],
+)
+@pytest.mark.parametrize("in_rows", [False, True])
+def test_a_list_of_edges_is_no_expression(text, in_rows, write):
+    with pytest.raises(DataError, match="are the ends of edges, as in a network") as error:
+        Expression.of(write(text), genes_in_rows=in_rows)
+    assert not error.value.remedies
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("gene_id\tgene_name\ts1\nE1\tE1\t3\nE2\tFOS\t4\n", {"genes_in_rows": True}),
+        ("source\ttarget\tA\tB\nliver\tsi1\t1\t2\nheart\tsi2\t2\t1.5\n",
+         {"sample_column": "source", "ignore": ["target"]}),
+        ("source\ttarget\tfrom\n1\t2.5\t3\n2\t1\t2\n", {}),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*genes are named")
+def test_names_in_two_columns_are_not_always_edges(text, options, write):
+    assert len(Expression.of(write(text), **options).levels) in (1, 2)
+
+
+HEADS_OF_TIMES = [
+    f"{stem}_{time}_{k}" for stem in ("wt", "ko") for time in (0, 6, 24) for k in (1, 2)
+]
+
+
+@pytest.mark.parametrize(
+    ("heads", "are_times"),
+    [
+        (HEADS_OF_TIMES, True),
+        (["wt.0.rep1", "wt.1.rep1", "wt.2.rep1", "wt.0.rep2"], True),
+        (["drug_0", "drug_4", "drug_8"], True),
+        (["wt_0", "wt_1", "wt_2", "ko_0"], False),
+        (["wt_1_1", "wt_2_1", "ko_1_1", "ko_3_1"], False),
+        (["wt_0_1", "wt_0_2", "ko_1_1", "ko_1_2"], False),
+        (["GSM1_0_1", "GSM2_6_1", "GSM3_24_1"], False),
+    ],
+)
+def test_numbers_behind_words_are_pointed_out_where_they_may_be_times(heads, are_times, rng, write):
+    rows = [["gene", *heads], *([g, *rng.normal(8, 1, len(heads)).round(3)] for g in "ABCDE")]
+    text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert not Expression.of(write(text), genes_in_rows=True).series
+    assert any("seem to hold times" in str(one.message) for one in found) == are_times
+
+
+@pytest.mark.parametrize(
+    ("heads", "first", "is_read"),
+    [
+        (("night", "day"), (1.5, 2.25, 4.5, 0.5), True),
+        (("Control", "Condition"), (7, 2.25, 7.125, 0.5), True),
+        (("s1", "day"), (0, 1.5, 3, 6), False),  # rises as times
+        (("s1", "day"), (3, 1, 2, 4), False),  # whole numbers may be days
+        (("s1", "replicate"), (1.5, 1.5, 2, 2), False),  # few numbers, of groups
+        (("s1", "Time"), (1.5, 2.25, 4.5, 0.5), False),
+        (("s1", "condition"), ("a", "b", "a", "b"), False),
+    ],
+)
+def test_a_sample_may_be_called_as_facts_of_samples_are(heads, first, is_read, write):
+    rows = [f"g{k}\t{k * 7 % 5 + 0.5}\t{x}\n" for k, x in enumerate(first)]
+    path = write("\t".join(("gene", *heads)) + "\n" + "".join(rows))
+    if is_read:
+        assert len(Expression.of(path, genes_in_rows=True).levels) == 2
+    else:
+        with pytest.raises(DataError, match="samples seem to stand in rows"):
+            Expression.of(path, genes_in_rows=True)
+
+
+@pytest.mark.parametrize("in_rows", [False, True])
+def test_a_table_and_its_sheet_that_are_swapped_are_named(in_rows, tmp_path):
+    sheet, levels = tmp_path / "sheet.csv", tmp_path / "levels.tsv"
+    sheet.write_text("sample,time\ns1,0\ns2,1\ns3,2\n")
+    table = pd.DataFrame([[1, 2.5], [2, 1], [4, 3]], ["s1", "s2", "s3"], ["A", "B"])
+    (table.T if in_rows else table).to_csv(levels, sep="\t")
+    assert Expression.of(levels, samples=sheet, genes_in_rows=in_rows).genes == ("A", "B")
+    for option in ({}, {"genes_in_rows": True}):
+        with pytest.raises(DataError, match="seem to be swapped: give the levels first"):
+            Expression.of(sheet, samples=levels, **option)
+    levels.write_text("sample\tA\ns1\t1\n")
+    with pytest.raises(DataError, match="must have one column time"):
+        Expression.of(levels, samples=levels)

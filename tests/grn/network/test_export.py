@@ -55,6 +55,16 @@ def test_arboreto_writes_commas_into_a_csv_file(network, tmp_path):
     assert np.array_equal(read_network(tmp_path / "adj.csv", GENES).scores, network.scores)
 
 
+def test_cytoscape_json_has_the_surest_edge_first(network, tmp_path):
+    write_network(network, tmp_path / "n.cyjs", "cyjs")
+    graph = json.loads((tmp_path / "n.cyjs").read_text())
+    edges = [(one["data"]["source"], one["data"]["target"]) for one in graph["elements"]["edges"]]
+    assert edges == [(e.regulator, e.target) for e in network.edges(selected_only=True)]
+    assert nx.utils.graphs_equal(
+        nx.DiGraph(nx.cytoscape_graph(graph).edges), nx.DiGraph(network.to_networkx().edges)
+    )
+
+
 def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path):
     large = Network.of(network.genes, network.scores * 40, network.signs)
     write_network(large, tmp_path / "dream.tsv", "dream")

@@ -100,10 +100,12 @@ def test_a_network_of_few_regulators_takes_memory_for_their_pairs_alone():
 def test_digits_are_those_of_the_text():
     rng = np.random.default_rng(0)
     values = np.exp(rng.normal(0, 9, 20_000))
-    halves = (rng.integers(10**5, 10**6, 500) + 0.5) / 10.0 ** rng.integers(0, 12, 500)
+    halves = (rng.integers(10**5, 10**6, 5000) + 0.5) / 10.0 ** rng.integers(0, 25, 5000)
     few = rng.integers(1, 10**7, 500) / 10.0 ** rng.integers(0, 12, 500)
     odd = [0.0, 5e-324, 1e-300, 1e300, 999999.5, 0.9999995, 9999995.0, 1e5, 1e-5, 123456.5]
-    values = np.concatenate([values, halves, few, odd, 10.0 ** np.arange(-30, 30)])
+    powers = 10.0 ** np.arange(-30, 30)
+    near = np.nextafter(powers, 0), np.nextafter(powers, np.inf), powers * (1 - 5e-7)
+    values = np.concatenate([values, halves, few, odd, powers, *near])
     message = np.array([float(f"{value:.6g}") for value in values])
     assert np.array_equal(significant(values, 6), message)
     cut = slice(None, None, 3)
@@ -123,3 +125,7 @@ def test_a_frame_is_put_in_the_order_of_the_genes():
             ValueError, match="must name the genes in rows and columns, found A, B, C"
         ):
             make("ABD", frame)
+        for one in (turned.set_axis(range(3)), turned.set_axis(range(3), axis=1)):
+            with pytest.raises(ValueError, match="names in both rows and columns, or in neither"):
+                make("ABC", one)
+        make("ABC", frame.set_axis(range(3)))  # in the order of the genes one axis is enough

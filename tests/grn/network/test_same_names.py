@@ -11,6 +11,7 @@ from grn_tvcs import (
     read_prior,
     read_reference,
     read_steady_states,
+    score,
 )
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.network.edge_files import names_in_edges
@@ -284,3 +285,25 @@ def test_gene_names_and_anndata_keep_the_identifiers(table, tmp_path):
     found = Expression.of(anndata.AnnData(table[table.columns[:4]].to_numpy(), obs=obs, var=var))
     assert found.identifiers.columns == ("gene_ids",)
     assert (ENS[3], "Myc") in found.identifiers.pairs
+
+
+def test_a_network_is_scored_by_the_identifiers_beside_its_genes(table, tmp_path):
+    genes = ["Fos", "Jun", "Egr1", "Tp53"]
+    turned = table[table.columns[:-1]].T
+    turned.insert(0, "gene_name", genes)
+    turned.to_csv(tmp_path / "x.tsv", sep="\t", index_label="gene_id")
+    (tmp_path / "true.tsv").write_text(f"{ENS[0]}\t{ENS[1]}\n{ENS[2]}\t{ENS[1]}\n")
+    made = grn_tvcs(
+        "infer", tmp_path / "x.tsv", "--genes-in-rows", "--method", "pcc", "--out", tmp_path / "o"
+    )
+    assert made.exit_code == 0, made.stderr
+    found = grn_tvcs("score", tmp_path / "o" / "edges.tsv", tmp_path / "true.tsv", "--json")
+    assert '"n_edges": 2' in found.stdout, found.stderr
+    assert "by gene_id" in found.stderr
+    with pytest.warns(UserWarning, match="genes are named by gene_name"):
+        network = infer(tmp_path / "x.tsv", "pcc", genes_in_rows=True)
+    with pytest.warns(UserWarning, match="by gene_id"):
+        assert score(network, tmp_path / "true.tsv").n_edges == 2
+    (tmp_path / "o" / "run.json").write_text('{"genes": ["Fos", "Jun"], "identifiers": [1]}')
+    bad = grn_tvcs("score", tmp_path / "o" / "edges.tsv", tmp_path / "true.tsv")
+    assert "run.json: must list columns, and pairs of identifier and gene" in bad.stderr

@@ -183,10 +183,20 @@ def test_an_empty_network_ranks_by_chance():
 
 def test_a_reference_of_all_pairs_has_no_specificity():
     full = Network.of(("A", "B"), 1.0 - np.eye(2))
-    found = score(full, full)
+    with pytest.warns(UserWarning, match="the reference names every pair"):
+        found = score(full, full)
     assert found.sn == 1
     assert np.isnan(found.sp)
     assert np.isnan(found.auroc)
+
+
+def test_a_ranking_in_place_of_the_reference_is_warned_of():
+    network, reference = random_pair(0)
+    with pytest.warns(UserWarning, match="network comes first and the reference second"):
+        score(reference, network)
+    ranked = Network.of(network.genes, network.scores + network.scores.T)
+    score(network, ranked)  # two rankings, and two plain sets of edges, may be compared
+    score(reference, reference)
 
 
 def test_other_genes_or_no_edges_are_refused():
