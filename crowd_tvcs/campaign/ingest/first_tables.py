@@ -80,8 +80,9 @@ def read_first(
     if answers is not None:
         found = read_lines(answers, duplicates, named, leave_out_missing=leave_out_missing)
         lines = _some(found, answers)
-    if gold is not None and known is not None and lines and named is None:
-        for warning in review_labels(gold, known, Counter(line.label for line in lines)):
+    if gold is not None and known is not None and lines:
+        used = Counter(line.label for line in lines)
+        for warning in review_labels(gold, known, used, has_names=named is not None):
             print_message(warning)
     if named is None:
         named = _class_names(known, lines)
