@@ -16,6 +16,7 @@ from crowd_tvcs.answer_kinds.davidson import DavidsonFit
 from crowd_tvcs.answer_kinds.ranking import Ranking, chances_at_nodes, pair_differences
 from crowd_tvcs.arrays import Bools, Floats
 from tvcs_core import TVCS, project
+from tvcs_core.arguments import check_number
 from tvcs_core.streams import stream
 
 
@@ -80,8 +81,7 @@ def next_pairs(
         If n or a maximum is below 1.
     """
     for name, value in (("n", n), ("max_per_side", max_per_side), ("max_per_pair", max_per_pair)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, found {value}")
+        check_number(name, value, least=1)
     items = ranking.data.items
     gain = expected_information(ranking.fit)
     gain[ranking.data.per_pair >= max_per_pair] = 0.0

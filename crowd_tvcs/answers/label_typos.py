@@ -44,24 +44,30 @@ _TRUTH = {"true": "1", "false": "0"}
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
-def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
-    """Refuse labels of gold that are likely typos; return warnings about the others.
+def review_labels(
+    path: Path, gold: Gold, used: Collection[str], *, has_names: bool = False
+) -> list[str]:
+    """Refuse labels of gold that are foreign or likely typos; return warnings about the others.
 
     Parameters
     ----------
     path
-        File of the gold, read without named classes.
+        File of the gold.
     used
         Labels of the answers.
+    has_names
+        Whether the classes are named, so that only foreign labels are refused.
 
     Raises
     ------
     DataError
-        If a label occurs once in gold, in no answer, and is one typo away from a label of answers;
-        or if gold and answers have several labels each and none in common.
+        If gold and answers have several labels each and none in common, so that no answer can be
+        right; or if a label occurs once in gold, in no answer, and is one typo away from a label
+        of answers.
     """
+    once = [] if has_names else sorted(gold.seen_once.items(), key=lambda item: item[1])
     classes = option_name("classes")
-    for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1]):
+    for name, line in once:
         meant = (
             [] if name in used else [other for other in sorted(used) if is_likely_typo(name, other)]
         )
@@ -77,20 +83,20 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         here, there = (joined(sort_classes(names), quoted) for names in (known, used))
         numbers = [set(numeric_labels(names).values()) for names in (known, used)]
         alike = "" if numbers[0].isdisjoint(numbers[1]) else (
-            "; labels are names, so '1' is not '1.0': write numbers alike in both files"
+            "; labels are names, so '1' is not '1.0'"
         )  # fmt: skip
         raise DataError(
-            f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
-            f"the same labels, or name all classes with {classes}{alike}",
+            f"gold and answers have no label in common: gold has {here}, answers have {there}; "
+            f"write the labels alike in both files{alike}",
             path=path,
         )
     out = [
         f"note: class {quoted(name)} occurs once in gold, in {path}:{line}; one task is too few to "
         f"estimate a class. If it is a mistake, correct it, or name the labels with {classes}"
-        for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
+        for name, line in once
         if name in used
     ]
-    return out + warn_unused_classes(used, gold.labels)
+    return out if has_names else out + warn_unused_classes(used, gold.labels)
 
 
 def warn_of_names(

@@ -128,7 +128,7 @@ class RecordedAnswers:
                 f"of {plural(len(known), 'gold task')} {plural(len(absent), 'has', 'have')} "
                 f"no answer: {joined(absent, quoted)}"
             )
-        warnings = [] if names else list(review_labels(gold, known, table.used_classes))
+        warnings = review_labels(gold, known, table.used_classes, has_names=bool(names))
         warnings += warn_single_class(known.labels, table.classes)
         if doubt := sample_doubt(table, known.codes(table.tasks, table.classes)):
             warnings.append(

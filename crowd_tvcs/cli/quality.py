@@ -15,7 +15,7 @@ from crowd_tvcs.cli.answers import (
     print_skill,
     share_option,
 )
-from tvcs_core.arguments import Help
+from tvcs_core.arguments import Help, check_number
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -93,6 +93,8 @@ def quality(given: QualityOptions) -> None:
     from crowd_tvcs.answers.columns import read_task_names
     from crowd_tvcs.skills.skill import COLUMNS
 
+    if given.suggest_gold is not None:
+        check_number("count", given.suggest_gold, least=1)
     table, known = given.answers.read_with(given.gold)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]

@@ -16,6 +16,7 @@ import numpy as np
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.arrays import Integers
 from crowd_tvcs.skills.skill import Skill
+from tvcs_core.arguments import check_number
 
 
 def suggest_gold_tasks(
@@ -39,8 +40,7 @@ def suggest_gold_tasks(
         fall of the variance of a worker's accuracy, over the answers to open tasks. Sorted from the
         largest reduction; ties keep the order of `answers`.
     """
-    if count < 1:
-        raise ValueError(f"count must be >= 1, found {count}")
+    check_number("count", count, least=1)
     answers = with_shared_classes(answers, gold)
     is_open = gold.codes(answers.tasks, answers.classes) == UNKNOWN
     a, b = skill.beta

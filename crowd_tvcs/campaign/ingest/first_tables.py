@@ -79,8 +79,10 @@ def read_first(
     if files.answers is not None:
         found = read_lines(files.answers, duplicates, named, leave_out_missing=leave_out_missing)
         lines = _some(found, files.answers)
-    if files.gold is not None and known is not None and lines and named is None:
-        print_message(*review_labels(files.gold, known, Counter(line.label for line in lines)))
+    if files.gold is not None and known is not None and lines:
+        used = Counter(line.label for line in lines)
+        for warning in review_labels(files.gold, known, used, has_names=named is not None):
+            print_message(warning)
     if named is None:
         named = _class_names(known, lines)
     if known is not None:

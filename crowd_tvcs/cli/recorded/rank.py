@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import LeaveOut
-from tvcs_core.arguments import Help
+from tvcs_core.arguments import Help, check_number
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -92,9 +92,10 @@ def rank(given: RankOptions) -> None:
     from crowd_tvcs.answer_kinds.ranking import rank_items
     from crowd_tvcs.answers.label_typos import warn_similar_names
 
-    for name in ("max_per_side", "max_per_pair"):  # also without --next, which asks for both
-        if getattr(given, name) < 1:
-            raise ValueError(f"{name} must be at least 1, found {getattr(given, name)}")
+    for name in ("max_per_side", "max_per_pair"):  # before the fit, and also without --next
+        check_number(name, getattr(given, name), least=1)
+    if given.next_pairs is not None:
+        check_number("n", given.next_pairs, least=1)
     data = read_comparisons(given.pairs, leave_out_missing=given.leave_out_missing)
     print_message(f"{given.pairs}: {data.layout}")
     for kind, names, counts in (

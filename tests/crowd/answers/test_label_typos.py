@@ -98,18 +98,18 @@ def test_one_slip_makes_names_alike_either_way_round(name, other, expected):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_gold_and_answers_without_a_label_in_common_are_refused(name):
-    """As after a tool that writes 1.0 for 1."""
+    """As after a tool that writes 1.0 for 1; also where the classes are named."""
     Path("a.csv").write_text(ANSWERS.replace("cat", "0").replace("dog", "1"))
     Path("g.csv").write_text("task,label\n" + "".join(f"t{j},{j % 2}.0\n" for j in range(6)))
-    done = crowd_tvcs(*COMMANDS[name])
-    assert done.exit_code == 2
-    assert done.stderr.splitlines()[-1] == (
-        "error: g.csv: gold and answers have no label in common: gold has '0.0', '1.0', answers "
-        "have '0', '1'; use the same labels, or name all classes with --classes; labels are names, "
-        "so '1' is not '1.0': write numbers alike in both files"
-    )
-    assert not Path("o").exists()
-    assert crowd_tvcs(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0
+    for named in ((), ("--classes", "0,1,0.0,1.0")):
+        done = crowd_tvcs(*COMMANDS[name], *named)
+        assert done.exit_code == 2
+        assert done.stderr.splitlines()[-1] == (
+            "error: g.csv: gold and answers have no label in common: gold has '0.0', '1.0', "
+            "answers have '0', '1'; write the labels alike in both files; labels are names, so "
+            "'1' is not '1.0'"
+        )
+        assert not Path("o").exists()
 
 
 @pytest.mark.parametrize("name", ["vote", "quality", "alone", "agreement"])
