@@ -305,6 +305,8 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
         of_array = getattr(shape, "shape", ())
         found = f"an array; give its shape, {of_array}" if len(of_array) > 1 else repr(shape)
         raise ValueError(f"shape must be two integers >= 1, found {found}")
+    if n_rows * n_cols >= 2**63:  # positions are int64
+        raise ValueError(f"shape must have fewer than 2**63 entries, found {n_rows} x {n_cols}")
     return n_rows, n_cols
 
 

@@ -299,6 +299,11 @@ def test_a_shape_is_two_positive_integers(shape):
         TVCS.matrix(shape)
 
 
+def test_a_shape_has_positions_of_64_bits():
+    with pytest.raises(ValueError, match="63 entries, found 18446744073709551616 x 2"):
+        TVCS.matrix((2**64, 2))
+
+
 def test_an_array_in_place_of_its_shape_is_not_printed():
     with pytest.raises(ValueError, match=r"found an array; give its shape, \(6, 5\)$"):
         TVCS.matrix(np.ones((6, 5)))
