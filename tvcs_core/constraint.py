@@ -15,7 +15,6 @@ from tvcs_core.arguments import (
     array_of,
     by_label,
     describe_value,
-    refuse_masked,
     refuse_where,
 )
 
@@ -283,6 +282,10 @@ class TVCS:
 
     def is_feasible(self, support: NDArray[np.bool_]) -> bool:
         """Return whether a boolean array of `shape` satisfies every cap and the mask."""
+        support = array_of("support", support, copy=False)
+        if support.shape != self.shape or support.dtype != np.bool_:
+            found = describe_value(support)
+            raise ValueError(f"support must be booleans of shape {self.shape}, found {found}")
         kept = np.flatnonzero(support)
         row_of, col_of = self.labels_at(kept)
         return bool(
@@ -302,6 +305,8 @@ def _matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
         of_array = getattr(shape, "shape", ())
         found = f"an array; give its shape, {of_array}" if len(of_array) > 1 else repr(shape)
         raise ValueError(f"shape must be two integers >= 1, found {found}")
+    if n_rows * n_cols >= 2**63:  # positions are int64
+        raise ValueError(f"shape must have fewer than 2**63 entries, found {n_rows} x {n_cols}")
     return n_rows, n_cols
 
 
@@ -320,8 +325,8 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
 def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np.int64]:
     """Return the size of every group; the length of a vector of caps fixes the number of groups."""
     n_groups = int(labels.max()) + 1
-    n_caps = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
-    if n_caps:
+    of_each = np.empty(()) if caps is None else array_of(f"{view}_caps", caps, copy=False)
+    if n_caps := of_each.ndim == 1 and of_each.size:
         below = f"below the number of {view}_caps ({n_caps})"
         refuse_where(f"{view}_of", labels, labels >= n_caps, below)
         n_groups = int(n_caps)
@@ -390,12 +395,10 @@ def _bounds(
     if bounds is None:
         return None
     try:
-        sides = tuple(bounds)
-        lower, upper = (np.asarray(side, dtype=np.float64) for side in sides)
+        lower, upper = bounds
     except (TypeError, ValueError):
         raise ValueError("bounds must be a pair (lower, upper) of real numbers") from None
-    for side in sides:
-        refuse_masked("bounds", side)
+    lower, upper = (array_of("bounds", side, np.float64) for side in (lower, upper))
     for name, side in (("lower", lower), ("upper", upper)):
         try:
             np.broadcast_to(side, shape)
@@ -406,7 +409,7 @@ def _bounds(
         is_wrong, sign = (~(side <= 0), "<=") if name == "lower" else (~(side >= 0), ">=")
         inside = f"{sign} 0 so that 0 lies inside (inf and -inf are no bound)"
         refuse_where(f"{name} bounds", side, is_wrong, inside)
-    return _frozen(lower.copy()), _frozen(upper.copy())
+    return _frozen(lower), _frozen(upper)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -182,6 +182,7 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
         ({"bounds": (None, 1)}, "lower bounds is nan"),
         ({"bounds": (0, [1, 2])}, r"upper must broadcast to shape \(2, 3\), found \(2,\)"),
         ({"bounds": 1}, "bounds must be a pair"),
+        ({"bounds": (0, np.array([1j]))}, "bounds must be an array of real numbers"),
     ],
 )
 def test_a_wrong_constraint_is_refused(arguments, message):
@@ -204,6 +205,7 @@ def test_a_wrong_constraint_is_refused(arguments, message):
         ([[0, 1], [2]], None, {}, "row_of must be an array with rows of one length, found list"),
         ([0, 1], [0], {}, r"must have one shape, found \(2,\) and \(1,\)"),
         (None, None, {}, "at least one must be given"),
+        ([0, 1], None, {"row_caps": [[1], [2, 3]]}, "row_caps must be an array with rows of one"),
         ([0, 1], None, {"col_caps": 2}, "col_caps were given, but no col_of, the groups they cap"),
         ([], None, {}, "must hold at least one label"),
         (
@@ -226,6 +228,14 @@ def test_a_wrong_constraint_is_refused(arguments, message):
 def test_wrong_labels_are_refused(row_of, col_of, caps, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TVCS.groups(row_of, col_of, **caps)
+
+
+@pytest.mark.parametrize(
+    "support", [np.ones((3, 2), bool), np.ones(6, bool), np.ones((2, 3)), [[True], [True, False]]]
+)
+def test_a_support_of_another_kind_is_refused(support):
+    with pytest.raises((ValueError, TypeError), match="support must be"):
+        TVCS.matrix((2, 3)).is_feasible(support)
 
 
 def test_the_caps_are_copies_in_the_order_of_the_kernels():
@@ -287,6 +297,11 @@ def test_one_row_or_column_is_a_matrix(shape):
 def test_a_shape_is_two_positive_integers(shape):
     with pytest.raises(ValueError, match="shape must be two integers >= 1, found"):
         TVCS.matrix(shape)
+
+
+def test_a_shape_has_positions_of_64_bits():
+    with pytest.raises(ValueError, match="63 entries, found 18446744073709551616 x 2"):
+        TVCS.matrix((2**64, 2))
 
 
 def test_an_array_in_place_of_its_shape_is_not_printed():

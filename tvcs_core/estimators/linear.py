@@ -96,8 +96,7 @@ class Linear(BaseEstimator):
     ) -> LinearLoss:
         """Return the loss of the samples of positive weight, in the scaled features."""
         name = next(iter(losses)) if self.loss is None else self.loss
-        if name not in losses:
-            raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
+        check_choice("loss", name, losses)
         weights, X, y = with_weight(weights, X, y)
         return losses[name](X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tvcs_core.arguments import describe_value
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
@@ -93,6 +95,8 @@ def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[
     DataError
         If the file is damaged, or of another format; the message is `otherwise`.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be that of a file, found {describe_value(path)}")
     with Path(path).open("rb") as raw:
         try:
             refuse_large_npz(raw, path)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import check_number
+from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.loss import Loss
 
 SCHEDULES = ("uniform", "shuffled")
@@ -45,8 +45,7 @@ class Batches:
             check_number("batch", size, whole=True)
         if size is not None and not 1 <= size <= n:
             raise ValueError(f"batch must be from 1 to the number of terms {n}, found {size}")
-        if schedule not in SCHEDULES:
-            raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, found {schedule!r}")
+        check_choice("schedule", schedule, SCHEDULES)
         default = -(-n // 4) if n >= MIN_TERMS else n
         n_batches = -(-n // (size or default))
         self.batches = [np.sort(part) for part in np.array_split(rng.permutation(n), n_batches)]

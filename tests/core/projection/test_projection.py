@@ -271,6 +271,12 @@ def test_a_saved_projection_loads_as_it_was(problem, tmp_path_factory):
     assert certify(loaded).optimal
 
 
+@pytest.mark.parametrize("path", [None, 1.5])
+def test_a_path_of_another_kind_is_refused(path):
+    with pytest.raises(TypeError, match="path must be that of a file, found"):
+        Projection.load(path)
+
+
 def test_a_saved_sparse_projection_loads_as_it_was(tmp_path, rng):
     V = sparse.random_array((9, 7), density=0.4, rng=rng)
     projection = project(V, TVCS.matrix((9, 7), row_caps=1, col_caps=1))

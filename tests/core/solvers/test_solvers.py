@@ -372,6 +372,12 @@ def test_a_loss_without_terms_is_refused_by_name(method, monkeypatch):
         ("stoiht", {"step": -1}, "step must be a number > 0 or None, found -1"),
         ("iht", {"step": [1.0]}, "step must be a number > 0, None or 'adaptive', found list"),
         ("iht", {"momentum": "a"}, "momentum must be a number, found 'a'"),
+        (
+            "iht",
+            {"step": np.ones(2)},
+            "step must be a number > 0, None or 'adaptive', found an array",
+        ),
+        ("stoiht", {"schedule": np.ones(2)}, "schedule must be one of uniform, shuffled, found an"),
         ("gradmp", {"refit": "x"}, "refit must be True or False, found 'x'"),
         ("stoiht", {"batch": 2.5}, "batch must be an integer, found 2.5"),
         ("stoiht", {"batch": 0}, "batch must be from 1 to the number of terms 120, found 0"),

@@ -62,9 +62,9 @@ def test_long_rows_with_small_caps_are_cut_to_a_few_entries(masks):
 
 
 def test_how_many_are_needed():
-    caps, sizes = np.array([2, 0, 9]), np.array([50, 50, 4])
-    across, sizes_across = np.array([1, 2, 3, 0, 5]), np.array([3, 3, 3, 3, 5])
-    # At most 6 are kept. Columns with caps of 3 and 5 are never full of others.
+    caps, sizes = np.array([2, 0, 9]), np.array([50, 0, 4])
+    across, sizes_across = np.array([1, 2, 3, 0, 5]), np.array([3, 3, 3, 0, 5])
+    # At most 6 are kept. Columns with caps of 3, 0 and 5 are never full of others.
     needed = pruning.most_needed(6, caps, sizes, across, sizes_across)
     assert needed.tolist() == [2 + 2 + 1, 0, 4]
 
