@@ -15,7 +15,7 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.files import input_size
 from tvcs_core.files.errors import DataError
@@ -42,7 +42,8 @@ def crowd(tmp_path_factory):
 
 def test_quality_writes_what_assign_reads(crowd, tmp_path):
     words = ["quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out"]
-    done = check_done(crowd_tvcs(*words, tmp_path / "long"))
+    done = crowd_tvcs(*words, tmp_path / "long")
+    assert done.exit_code == 0, done.stderr
     assert "'item' for task, 'performer' for worker, 'output' for label" in done.stderr
     assert "150 gold answers of 10 of 10 workers" in done.stderr
     assert crowd_tvcs(*words, tmp_path / "wide", "--wide").exit_code == 0
@@ -54,11 +55,12 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
     skills = rows_of(tmp_path / "long" / "skills.csv")
     assert list(skills[0]) == list(COLUMNS)
     assert all(float(r["low"]) < float(r["quality"]) < float(r["high"]) for r in skills)
-    plan = check_done(crowd_tvcs(
+    plan = crowd_tvcs(
         "assign", tmp_path / "long" / "quality.csv", "--budget", 90, "--method", "qlp",
         "--max-workers-per-task", 2, "--out", tmp_path / "plan", "--dependence",
         tmp_path / "long" / "dependence.json",
-    ))  # fmt: skip
+    )  # fmt: skip
+    assert plan.exit_code == 0, plan.stderr
     assert "dependence.json: the common error of the crowd is" in plan.stderr
     record = json.loads((tmp_path / "wide" / "run.json").read_text())
     assert record["command"] == "crowd-tvcs quality"
@@ -80,11 +82,12 @@ def test_gold_that_nobody_answered_is_counted_and_classes_of_answers_are_theirs(
 
 def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     (tmp_path / "names.txt").write_text("=new\n007\n")
-    done = check_done(crowd_tvcs(
+    done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out",
         "--per-class", "--semi-supervised",
         "--tasks", tmp_path / "names.txt",
-    ))  # fmt: skip
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
     assert "of 15 held-out gold tasks the vote has" in done.stderr
     assert read_quality(tmp_path / "out" / "quality.csv").quality.tasks == ("=new", "007")
     confusion = rows_of(tmp_path / "out" / "confusion.csv")
@@ -115,7 +118,8 @@ def herd(tmp_path):
 def test_a_refresh_that_held_out_gold_is_against_is_not_made(herd):
     """It was done all the same: .773 of labels right became .160."""
     words = ["quality", herd / "a.csv", "--gold", herd / "g.csv", "--out"]
-    asked = check_done(crowd_tvcs(*words, herd / "asked", "--semi-supervised"))
+    asked = crowd_tvcs(*words, herd / "asked", "--semi-supervised")
+    assert asked.exit_code == 0, asked.stderr
     found = re.search(
         r"not semi-supervised: of 80 held-out gold tasks the vote gets (\d+) right without "
         r"and (\d+)",
@@ -165,18 +169,20 @@ def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tm
         ("task,prior\nt1,.5\nt1,.5\n", "'t1' is there already, in line 2"),
     ):
         path.write_text(text)
-        err = check_refused(crowd_tvcs(*words, "--out", tmp_path / "no"))
-        assert f"tasks.csv{':3' if 'already' in message else ''}" in err
-        assert message in err
+        done = crowd_tvcs(*words, "--out", tmp_path / "no")
+        assert done.exit_code == 2
+        assert f"tasks.csv{':3' if 'already' in message else ''}" in done.stderr
+        assert message in done.stderr
         assert not (tmp_path / "no").exists()
 
 
 def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(crowd, tmp_path):
     out = tmp_path / "out"
-    check_done(crowd_tvcs(
+    done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out,
         "--suggest-gold", "4", "--semi-supervised",
-    ))  # fmt: skip
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
     asked = rows_of(out / "gold_suggestions.csv")
     tells = [float(row["variance_reduction"]) for row in asked]
     assert len(asked) == 4
@@ -187,13 +193,15 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     assert crowd_tvcs(*words, "--out", tmp_path / "plain").exit_code == 0
     assert rows_of(out / "skills.csv") != rows_of(tmp_path / "plain" / "skills.csv")
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
-    little = check_done(crowd_tvcs(
+    little = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv",
         "--out", tmp_path / "little", "--semi-supervised",
-    ))  # fmt: skip
+    )  # fmt: skip
+    assert little.exit_code == 0, little.stderr
     assert "not semi-supervised: there is too little gold" in little.stderr
-    err = check_refused(crowd_tvcs(*words, "--out", tmp_path / "no", "--suggest-gold", "0"))
-    assert "--suggest-gold must be >= 1, found 0" in err
+    refused = crowd_tvcs(*words, "--out", tmp_path / "no", "--suggest-gold", "0")
+    assert refused.exit_code == 2
+    assert "--suggest-gold must be >= 1, found 0" in refused.stderr
 
 
 def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):
@@ -225,7 +233,8 @@ def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
 
 
 def test_vote_without_gold_states_what_agreement_shows_and_no_more(crowd, tmp_path):
-    done = check_done(crowd_tvcs("vote", crowd / "answers.csv", "--out", tmp_path / "out"))
+    done = crowd_tvcs("vote", crowd / "answers.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
     assert "labels by unsupervised, mean confidence 0." in done.stderr
     assert (
         "not checked with gold: on public sets off by up to 0.2, so none above 0.9" in done.stderr
@@ -239,7 +248,8 @@ def test_vote_without_gold_states_what_agreement_shows_and_no_more(crowd, tmp_pa
 
 def test_one_answer_a_task_measures_nothing(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nu,b,dog\nv,a,dog\n")
-    done = check_done(crowd_tvcs("vote", tmp_path / "a.csv", "--out", tmp_path / "out"))
+    done = crowd_tvcs("vote", tmp_path / "a.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
     assert "3 labels by unsupervised; nothing was measured, since no task has two" in done.stderr
     assert rows_of(tmp_path / "out" / "labels.csv")[0] == {
         "task": "t", "label": "cat", "confidence": "", "answers": "1", "share": "1.0",
@@ -250,7 +260,8 @@ def test_a_majority_has_no_confidence(tmp_path):
     """One label a task was printed as "mean confidence 1.0000"."""
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nu,b,dog\nu,a,dog\nu,c,cat\n")
     words = ["vote", tmp_path / "a.csv", "--method", "majority", "--out", tmp_path / "out"]
-    done = check_done(crowd_tvcs(*words))
+    done = crowd_tvcs(*words)
+    assert done.exit_code == 0, done.stderr
     assert "mean confidence" not in done.stderr
     assert "2 labels by majority, confidence not measured: give --gold" in done.stderr
     assert rows_of(tmp_path / "out" / "labels.csv") == [
@@ -259,7 +270,8 @@ def test_a_majority_has_no_confidence(tmp_path):
     ]
     (tmp_path / "g.csv").write_text("task,label\nu,cat\n")
     words = ["vote", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--method", "majority"]
-    done = check_done(crowd_tvcs(*words, "--out", tmp_path / "known"))
+    done = crowd_tvcs(*words, "--out", tmp_path / "known")
+    assert done.exit_code == 0, done.stderr
     assert "by majority, confidence not measured: leave out --method" in done.stderr
     assert rows_of(tmp_path / "known" / "labels.csv")[1] == {
         "task": "u", "label": "cat", "confidence": "1.0", "answers": "3", "share": str(1 / 3),
@@ -285,7 +297,8 @@ def test_vote_with_a_quality_table_and_a_prior(tmp_path):
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nt,b,dog\n")
     (tmp_path / "q.csv").write_text("worker,t\na,0.6\nb,0.6\n")
     words = ["vote", tmp_path / "a.csv", "--quality", tmp_path / "q.csv", "--out"]
-    check_done(crowd_tvcs(*words, tmp_path / "out", "--prior", "cat=.2,dog=.8"))
+    done = crowd_tvcs(*words, tmp_path / "out", "--prior", "cat=.2,dog=.8")
+    assert done.exit_code == 0, done.stderr
     assert rows_of(tmp_path / "out" / "labels.csv") == [
         {"task": "t", "label": "dog", "confidence": "0.8", "answers": "2"}
     ]
@@ -298,11 +311,14 @@ def test_vote_with_a_quality_table_and_a_prior(tmp_path):
         ("cat", "must hold CLASS=CHANCE"),
         ("cat=0,2,dog=0,8", "must hold CLASS=CHANCE, as in A=.3,B=.7; found '2'"),
     ):
-        assert message in check_refused(crowd_tvcs(*words, tmp_path / "no", "--prior", prior))
+        done = crowd_tvcs(*words, tmp_path / "no", "--prior", prior)
+        assert done.exit_code == 2
+        assert message in done.stderr
     for table in ("worker,quality\na,0.6\n", "worker,t\na,0.6\n"):
         (tmp_path / "q.csv").write_text(table)
-        err = check_refused(crowd_tvcs(*words, tmp_path / "no"))
-        assert "q.csv: must have every worker with answers, found no row of 'b'" in err
+        done = crowd_tvcs(*words, tmp_path / "no")
+        assert done.exit_code == 2
+        assert "q.csv: must have every worker with answers, found no row of 'b'" in done.stderr
     assert not (tmp_path / "no").exists()
 
 
@@ -327,10 +343,11 @@ def test_vote_refuses(crowd, tmp_path, options, message):
 def test_replay_prints_what_it_writes_and_repeats_itself(crowd, tmp_path):
     outputs = []
     for out in ("one", "two"):
-        done = check_done(crowd_tvcs(
+        done = crowd_tvcs(
             "replay", crowd / "answers.csv", crowd / "truth.csv", "--labels", "1,3", "--splits", 2,
             "--out", tmp_path / out,
-        ))  # fmt: skip
+        )  # fmt: skip
+        assert done.exit_code == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     for name in ("replay.csv", "splits.csv", "run.json"):
@@ -395,9 +412,10 @@ def test_a_vote_over_more_labels_than_fit_into_memory_is_refused_first(tmp_path,
     path = tmp_path / "answers.csv"
     path.write_text("task,worker,label\n" + "".join(f"t{i},w{i},text {i}\n" for i in range(50)))
     monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32 - 1)
-    err = check_refused(crowd_tvcs("vote", path, "--out", tmp_path / "out"))
+    done = crowd_tvcs("vote", path, "--out", tmp_path / "out")
+    assert done.exit_code == 2
     message = "its 50 tasks x 50 labels take 78.12 KiB: group texts or names into few classes"
-    assert message in err
+    assert message in done.stderr
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32)
     assert crowd_tvcs("vote", path, "--out", tmp_path / "out").exit_code == 0
@@ -417,7 +435,8 @@ def test_no_command_writes_a_name_that_is_a_formula(tmp_path, monkeypatch):
             "quality a.csv --gold g.csv --wide", "assign o3/quality.csv --max-tasks-per-worker 3",
         ]
     ):  # fmt: skip
-        check_done(crowd_tvcs(*words.split(), "--out", f"o{k}"))
+        done = crowd_tvcs(*words.split(), "--out", f"o{k}")
+        assert done.exit_code == 0, done.stderr
     written = list(tmp_path.glob("o*/*.csv"))
     assert len(written) > 12
     for path in written:
