@@ -216,8 +216,8 @@ class PriceSearch:
         """Return a solution for a plan: one at a vertex, whose shares are whole but for few."""
         master = self.master
         if master is None and len(self.columns) and self.relaxed.groups.size <= MAX_GROUPS:
-            limit = Deadline.after(None) if self._needs_sets else deadline
-            return self.columns.solve_master(self.guide, limit)
+            usual = Deadline.after(None) if self._needs_sets else deadline
+            return self.columns.solve_master(self.guide, usual)
         if master is not None and self._is_central:
             limit = None if deadline.left == math.inf else max(0.0, AT_VERTEX * deadline.left)
             return self.columns.vertex_master(master, Deadline.after(limit)) or master
