@@ -34,7 +34,7 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound
 
 # Multisets of all groups that are tried, one number after the other while the gap is not close.
-MULTISETS = 10_000, 100_000, 500_000, 2_500_000
+MULTISETS = 25_000, 250_000, 2_500_000
 LONGER = 2.0  # time that more multisets may take by that of the last
 CLOSE = 1e-4  # gap of the mean accuracy at which no more are tried
 MAX_DISTANCE = 2_000  # places that are searched for another worker where one would vote twice

@@ -12,20 +12,16 @@ all kinds: no kind is then priced too high.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, combinations_with_replacement
 from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.kernels.many_class_table import accuracy_of_tasks
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
 from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.factors.grid import Groups
-from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.multisets import Sets, accuracies_of, multisets
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
 if TYPE_CHECKING:
@@ -34,8 +30,7 @@ if TYPE_CHECKING:
 # With fewer, branch and bound proves tighter bounds in seconds: of two classes, and of more.
 MIN_WORKERS, MIN_WORKERS_MANY = 150, 12
 MAX_KNOTS = 40
-AT_ONCE = 50_000  # multisets of which the accuracy is computed at once, to bound memory and time
-OUTCOMES = 1_000_000_000  # of all multisets together, with more than two classes: 2 s
+OUTCOMES = 1_000_000_000  # of all multisets together: 2 s
 MIN_KNOTS = 8  # fewer prove little
 MAX_KINDS = 8  # with more there are too few knots for each
 MAX_PRICES = 8_000  # workers x kinds if there are several: these take 8 s
@@ -65,7 +60,7 @@ class KnotsOfKind:
 
     groups: Integers
     share: Floats
-    sets: NDArray[np.uint8]
+    sets: Sets
     gain: Floats
     at: Floats
 
@@ -86,11 +81,16 @@ class KnotsOfKind:
         worst = quality[may].min(initial=1.0)
         at = np.unique(np.append(_knots(used, count - 1), worst))
         share = np.column_stack([np.interp(quality, at, own) for own in np.eye(at.size)])
-        rows = combinations_with_replacement(range(at.size + 1), most)
-        sets = np.fromiter(chain.from_iterable(rows), np.uint8).reshape(-1, most).T.copy()
-        gain = _gains(at, sets, members, mine, deadline)
-        if deadline.has_passed:
-            return None
+        k, made = members.n_classes, multisets(at.size, most)
+        gain = np.empty((mine.size, len(made)))
+        for row, j in zip(gain, mine.tolist(), strict=True):
+            prior = np.array([1.0 - members.prior[j], members.prior[j]])
+            prior = prior if members.class_prior is None else members.class_prior[j]
+            found = accuracies_of(made, even_matrices(at, k), prior, deadline)
+            if found is None:
+                return None
+            row[:] = found
+        sets = made.T.copy()
         size, fewest = (sets < at.size).sum(axis=0), members.min_workers_per_task[mine, None]
         gain[(size < fewest) | (size > members.max_workers_per_task[mine, None])] = -np.inf
         return cls(mine, share * may[:, None], sets, gain, at)
@@ -134,8 +134,8 @@ class KnotsProgram:
         How many tasks of the group take it.
     loads
         Labels of every worker on every kind, of shape (workers, kinds).
-    free
-        The quality on every kind up to which workers are at a price of 0: they need no knots.
+    prices, of_label
+        Convex prices of the knots of every kind, and that of any label.
     """
 
     known: list[KnotsOfKind]
@@ -143,13 +143,14 @@ class KnotsProgram:
     labels: list[Floats]
     tasks: Floats
     loads: Floats
-    free: list[float]
+    prices: list[Floats]
+    of_label: float
 
 
 def bound_by_knots(
     groups: Groups,
     relaxation: Relaxation,
-    multisets: int,
+    most_sets: int,
     deadline: Deadline,
     before: KnotsProgram | None = None,
 ) -> tuple[DualBound, KnotsProgram] | None:
@@ -161,30 +162,30 @@ def bound_by_knots(
     """
     plan, kinds = groups.plan, np.unique(groups.plan.factors.kind)
     most = int(groups.members.max_workers_per_task.max())
-    if plan.n_classes > 2:
-        multisets = min(multisets, OUTCOMES // plan.n_classes**most)
-    count = _most_knots(multisets // groups.size, most)
+    most_sets = min(most_sets, OUTCOMES // plan.n_classes**most)
+    count = _most_knots(most_sets // groups.size, most)
     n_prices = relaxation.n_workers * kinds.size if kinds.size > 1 else 0
     is_small = relaxation.n_workers < least_workers(plan.n_classes)
     if is_small or count is None or kinds.size > MAX_KINDS or n_prices > MAX_PRICES:
         return None
     known = []
     for place, kind in enumerate(kinds.tolist()):
-        least = 0.0 if before is None else before.free[place]
+        least = 0.0
+        if before is not None:  # workers at a price of 0 share a knot
+            is_free = before.prices[place] <= CLOSE
+            least = float(before.known[place].at[is_free].max(initial=0.0))
         one = KnotsOfKind.of(groups, kind, count, most, least, deadline)
         if one is None:
             return None
         known.append(one)
     caps = relaxation.caps.astype(np.float64)
-    solved = _least_prices(known, caps, groups.weight, deadline)
-    if solved is None:
+    program = _least_prices(known, caps, groups.weight, deadline)
+    if program is None:
         return None
-    prices, of_label, program = solved
-    of_workers = _of_workers(known, prices)
     value = np.empty(groups.size)
-    for one, price in zip(known, prices, strict=True):
-        value[one.groups] = one.best(price, of_label)[0]
-    found = np.append(of_workers, of_label)
+    for one, price in zip(known, program.prices, strict=True):
+        value[one.groups] = one.best(price, program.of_label)[0]
+    found = np.append(_of_workers(known, program.prices), program.of_label)
     bound = float(found @ relaxation.caps + groups.weight @ value)
     return DualBound(found, bound, True, relaxation.nobody(), value), program
 
@@ -220,43 +221,18 @@ def _knots(quality: Floats, count: int) -> Floats:
     return np.unique(np.append(ordered[place - is_below], ordered[[0, -1]]))
 
 
-def _gains(
-    at: Floats, sets: NDArray[np.uint8], members: Plan, tasks: Integers, deadline: Deadline
-) -> Floats:
-    """Return the accuracy of every multiset of voters on some tasks, of shape (tasks, multisets).
-
-    Of some alone if the deadline struck.
-    """
-    k, (most, n) = members.n_classes, sets.shape
-    out = np.empty((tasks.size, n))
-    matrices = np.concatenate([even_matrices(at, k), np.full((1, k, k), 1.0 / k)])
-    tables = np.empty((2, k, k ** (most - 1))), np.empty(k ** (most - 1))
-    for begin in range(0, n, AT_ONCE):
-        if deadline.has_passed:
-            break
-        voters = sets[:, begin : begin + AT_ONCE].T.astype(np.int64).reshape(-1)
-        start = np.arange(0, voters.size + 1, most)
-        for row, j in zip(out[:, begin : begin + AT_ONCE], tasks.tolist(), strict=True):
-            if members.class_prior is None:
-                same = np.full(start.size - 1, members.prior[j])
-                row[:] = accuracy_of_teams(start, np.append(at, 0.5)[voters], same)
-            else:
-                priors = np.repeat(members.class_prior[[j]], start.size - 1, axis=0)
-                each = np.arange(start.size - 1)
-                accuracy_of_tasks(each, start, voters, priors, matrices, *tables, row)
-    return out
-
-
 def _least_prices(
-    known: list[KnotsOfKind], caps: Floats, weight: Floats, deadline: Deadline
-) -> tuple[list[Floats], float, KnotsProgram] | None:
+    known: list[KnotsOfKind],
+    caps: Floats,
+    weight: Floats,
+    deadline: Deadline,
+) -> KnotsProgram | None:
     """Minimize the worth of the caps and of the best multisets by cutting planes (Kelley 1960).
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
-    Return convex prices of the knots of every kind, that of any label, and the dual: which
-    multisets tasks take; None if the deadline struck before there is one. The variables of the
-    program are the price of any label, those of the knots, the values of groups, and those of
-    workers if there are several kinds.
+    Return them and the dual: which multisets tasks take; None if the deadline struck before there
+    is one. The variables of the program are the price of any label, those of the knots, the values
+    of groups, and those of workers if there are several kinds.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
@@ -314,17 +290,15 @@ def _least_prices(
         return None
     loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
     used = np.flatnonzero(dual[links.shape[0] :])
-    prices = [one.convex(found[place]) for one, place in zip(known, places, strict=True)]
-    free = [one.at[price <= CLOSE] for one, price in zip(known, prices, strict=True)]
-    program = KnotsProgram(
+    return KnotsProgram(
         known,
         np.array([taken[cut][0] for cut in used]),
         [taken[cut][1] for cut in used],
         dual[links.shape[0] :][used],
         loads,
-        [float(at.max(initial=0.0)) for at in free],
+        [one.convex(found[place]) for one, place in zip(known, places, strict=True)],
+        float(found[0]),
     )
-    return prices, float(found[0]), program
 
 
 def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:

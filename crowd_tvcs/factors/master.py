@@ -67,14 +67,18 @@ class _Point:
     cost: Floats
 
 
-def central(program: Program, prices: Floats, within: float) -> tuple[Floats, Floats] | None:
+def central(
+    program: Program, prices: Floats, within: float, deadline: Deadline
+) -> tuple[Floats, Floats] | None:
     """Return shares and prices of a point of the program whose gap is at most `within`.
 
     Starts from prices of the rows that are not groups. None if the method does not get there, for
-    instance because the program has no solution.
+    instance because the program has no solution, or the deadline struck.
     """
     at = _start(program, prices)
     for _ in range(MAX_STEPS):
+        if deadline.has_passed:
+            return None
         missing = program.most - program.matrix @ at.x - at.slack
         gap = float(program.most @ at.price - program.gain @ at.x)
         is_met = bool((np.abs(missing) <= MET * program.most).all())
@@ -207,7 +211,9 @@ class GroupColumns(Columns):
         """Return a vertex of the program over the sets that a central solution takes."""
         return self.solve_master(None, deadline, central.part[central.share > ROUNDING])
 
-    def central_master(self, dual: DualBound, within: float) -> MasterSolution | None:
+    def central_master(
+        self, dual: DualBound, within: float, deadline: Deadline
+    ) -> MasterSolution | None:
         """Return shares and central prices with a gap of at most `within`; None if that fails."""
         from scipy.sparse import csr_array
 
@@ -227,7 +233,7 @@ class GroupColumns(Columns):
             gain * weight[group] / unit, scaled.tocsr(), np.ones(rows.size), must[rows], group, k
         )
         start = np.maximum(dual.prices * most[k:], 1e-6 * unit)[rows[k:] - k] / unit
-        found = central(program, start, within / unit)
+        found = central(program, start, within / unit, deadline)
         if found is None:
             return None
         share, prices = found[0] * weight[group], np.zeros(most.size - k)

@@ -194,13 +194,13 @@ class PriceSearch:
             return False
         master = None
         if self.relaxed.relaxation.n_workers >= MANY_WORKERS:
-            master = self.columns.central_master(self.guide, self._within())
-        self._is_central = master is not None
-        if master is None:
+            master = self.columns.central_master(self.guide, self._within(), self._deadline)
+        is_central = master is not None
+        if master is None and not self._deadline.has_passed:
             master = self.columns.solve_master(self.guide, self._deadline)
         if master is None:
             return False
-        self.master = master
+        self.master, self._is_central = master, is_central
         self.rounds += 1
         if self.is_near(master, CLOSE):
             return False
@@ -216,7 +216,8 @@ class PriceSearch:
         """Return a solution for a plan: one at a vertex, whose shares are whole but for few."""
         master = self.master
         if master is None and len(self.columns) and self.relaxed.groups.size <= MAX_GROUPS:
-            return self.columns.solve_master(self.guide, Deadline.after(None))
+            usual = Deadline.after(None) if self._needs_sets else deadline
+            return self.columns.solve_master(self.guide, usual)
         if master is not None and self._is_central:
             limit = None if deadline.left == math.inf else max(0.0, AT_VERTEX * deadline.left)
             return self.columns.vertex_master(master, Deadline.after(limit)) or master

@@ -11,17 +11,17 @@ certain which part of a partition of the classes holds the truth.
 
 from __future__ import annotations
 
-from itertools import chain, combinations_with_replacement
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
-from crowd_tvcs.accuracy.kernels.many_class_table import accuracy_of_tasks
 from crowd_tvcs.arrays import Floats, Integers
 from crowd_tvcs.plan.certificate import Knots
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.multisets import Sets, accuracies_of, multisets
 
 MAX_CLASSES = 5  # with more there are too many partitions
 MAX_SPLITS = 4  # of most use, the perfect voter among them: few leave room for centers
@@ -68,7 +68,8 @@ def bound_by_matrix_knots(
         before = deadline.left
         if before <= LONGER * took:
             break
-        found = _bound(plan, _centers(matrices, caps, count), matrices, most, deadline)
+        centers = _centers(matrices, caps, count)
+        found = _bound(plan, centers, matrices, model.prior[0], deadline)
         if found is not None and (best is None or found[0] < best[0]):
             best = found
         took = before - deadline.left
@@ -115,10 +116,11 @@ def _splits(n_classes: int) -> list[Parts]:
 
 
 def _bound(
-    plan: Plan, centers: Integers, matrices: Floats, most: int, deadline: Deadline
+    plan: Plan, centers: Integers, matrices: Floats, prior: Floats, deadline: Deadline
 ) -> tuple[float, Floats, float, Knots] | None:
     """Return the bound, the prices and the knots of some centers; None if the deadline struck."""
     n_classes, splits = plan.n_classes, _splits(plan.n_classes)
+    most = int(plan.max_workers_per_task.max())
     finest = len(splits) - 1
     voters = _voters(matrices, centers, splits)
     price = (voters.max(axis=1).sum(axis=1) - 1.0) / n_classes  # the gain of a single label
@@ -131,8 +133,11 @@ def _bound(
     splits = [splits[k] for k in kept]
     places = np.append(np.arange(centers.size), centers.size + kept)
     voters, price = voters[places], price[places]
-    program = _Program(plan, voters, most)
-    best = None
+    sets, best = multisets(len(voters), most), None
+    accuracy = accuracies_of(sets, voters, prior, deadline)
+    if accuracy is None:
+        return None
+    program = _Program(plan, sets, accuracy, len(voters))
     for _ in range(TURNS):
         mixture = _mixtures(matrices, voters, price, deadline)
         if mixture is None:
@@ -180,24 +185,14 @@ def _mixtures(matrices: Floats, voters: Floats, price: Floats, deadline: Deadlin
     return out
 
 
+@dataclass(frozen=True, eq=False)
 class _Program:
     """The multisets of knots with their accuracies, and the prices at which none is worth much."""
 
-    def __init__(self, plan: Plan, voters: Floats, most: int) -> None:
-        self.n_knots, self.most = len(voters), most
-        self._plan = plan
-        rows = combinations_with_replacement(range(self.n_knots + 1), most)
-        flat = np.fromiter(chain.from_iterable(rows), np.int64)
-        self.sets = flat.reshape(-1, most)  # the number of knots stands for nobody
-        assert plan.model is not None
-        prior = plan.model.prior[0]
-        k, size = prior.size, (self.sets < self.n_knots).sum(axis=1)
-        self.accuracy = np.empty(size.size)
-        start = np.append(0, np.cumsum(size))
-        tables = np.empty((2, k, k ** (most - 1))), np.empty(k ** (most - 1))
-        priors = np.repeat(prior[None, :], size.size, axis=0)
-        each, used = np.arange(size.size), flat[flat < self.n_knots]
-        accuracy_of_tasks(each, start, used, priors, voters, *tables, self.accuracy)
+    plan: Plan
+    sets: Sets
+    accuracy: Floats
+    n_knots: int
 
     def least(self, mixture: Floats, deadline: Deadline) -> tuple[float, Floats, float]:
         """Return the least bound, with the prices of a label of the knots, and of any label.
@@ -207,7 +202,7 @@ class _Program:
         """
         from scipy.optimize import linprog
 
-        plan, n_knots = self._plan, self.n_knots
+        plan, n_knots = self.plan, self.n_knots
         caps, m = plan.max_tasks_per_worker, len(plan.quality.tasks)
         n = caps.size
         # Variables: the prices of knots and of any label, the rest of workers' prices, the value of
@@ -222,8 +217,10 @@ class _Program:
             cuts = np.zeros((active.size, cost.size))
             cuts[:, :n_knots], cuts[:, -1] = -labels, -1.0
             right = np.append(np.zeros(n), -self.accuracy[active])
+            matrix, left = np.vstack([links, cuts]), max(0.01, min(deadline.left, 1e6))
+            options = {"time_limit": left}
             solved = linprog(
-                cost, A_ub=np.vstack([links, cuts]), b_ub=right, bounds=limits, method="highs"
+                cost, A_ub=matrix, b_ub=right, bounds=limits, method="highs", options=options
             )
             if solved.status != 0:
                 break
@@ -236,4 +233,4 @@ class _Program:
             if net.max() <= solved.x[-1] + CLOSE or deadline.has_passed:
                 break
             active = np.union1d(active, np.argpartition(-net, min(ADDED, net.size - 1))[:ADDED])
-        return best[0] + MARGIN * self.most, best[1], best[2]
+        return best[0] + MARGIN * self.sets.shape[1], best[1], best[2]

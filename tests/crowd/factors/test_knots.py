@@ -33,6 +33,9 @@ ODD = {
 }
 
 
+FOUR_CLASSES = {"n_classes": 4, "max_workers_per_task": 3}
+
+
 def checked(plan, found):
     """The bound that separate code proves by the prices of an assignment."""
     proof = found.certificate
@@ -61,13 +64,19 @@ def test_a_bound_by_knots_is_above_every_plan(options, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_kinds", "loads", "n_classes"), [(1, None, 2), (2, 32, 2), (5, 50, 2), (1, None, 4)]
+    ("n_kinds", "loads", "classes"),
+    [
+        (1, None, {}),
+        (2, 32, {}),
+        (5, 50, {}),
+        (1, None, {"n_classes": 4, "max_workers_per_task": 3}),
+    ],
 )
-def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads, n_classes):
-    dense, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads, n_classes=n_classes)
+def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads, classes):
+    dense, plan = crowd(200, 2000, n_kinds, seed=1, loads=loads, **classes)
     fast = assign(dense, "fast", rng=0).expected_accuracy
     for one in (dense, plan):
-        found = assign(one, "best", rng=0)
+        found = assign(one, "best", rng=0, time_limit=None)
         assert found.certified
         assert found.facts.get("rounds", 0) == 0
         assert found.expected_accuracy >= fast - 1e-9

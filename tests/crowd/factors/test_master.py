@@ -6,6 +6,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from crowd_tvcs.factors.master import Program, central
+from crowd_tvcs.search.deadline import Deadline
 
 
 def program(seed, *, n=8, k=15, per=5, must=0, room=0.8):
@@ -44,7 +45,7 @@ def test_the_central_solution_is_within_its_gap_of_the_best(seed, must):
     given = program(seed, must=must)
     best, start = optimum(given), np.full(9, 0.02)
     for within in (0.5, 1e-2, 1e-6):
-        share, price = central(given, start, within)
+        share, price = central(given, start, within, Deadline.after(None))
         assert best - within - 1e-6 <= given.gain @ share <= best + 1e-3
         # Its prices leave no set a gain, so that they prove a bound.
         assert (given.matrix.T @ price >= given.gain - 1e-9).all()
@@ -55,4 +56,4 @@ def test_the_central_solution_is_within_its_gap_of_the_best(seed, must):
 def test_a_program_without_a_solution_has_no_central_one():
     given = program(0, must=15, room=0.2)
     assert optimum(given) is None
-    assert central(given, np.full(9, 0.02), 1e-3) is None
+    assert central(given, np.full(9, 0.02), 1e-3, Deadline.after(None)) is None
