@@ -33,7 +33,7 @@ def labels(store: Store) -> KindVotes:
     if (votes := vote_by_kind(state)) is not None:
         return votes
     found = labels_of(state)
-    rows = [(row.name, *found.get(row.name, ("", "")), row.answers) for row in state.tasks]
+    rows = [[row.name, *found.get(row.name, ("", "")), row.answers] for row in state.tasks]
     sentences = describe_unlabelled(len(rows) - len(found), len(rows))
     return KindVotes(LABEL_COLUMNS, rows, found, sentences)
 
