@@ -39,14 +39,12 @@ def check(given: CheckOptions) -> None:
     If it is refused, print options that would read it.
     """
     from grn_tvcs.cli.genes import read_gene_names
-    from grn_tvcs.expression.judge.remarks import warn_of_copies
     from grn_tvcs.expression.readable_options import command_of
     from grn_tvcs.network.programs.edge_list import REGULATOR
     from tvcs_core.files.display import joined
 
     with files_of(given.expression) as files:
         data = _read(given, files)
-    warn_of_copies(data)
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
     print_text(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
     print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))

@@ -69,7 +69,7 @@ class Layout(Options):
         return self.prepared(read(paths, self), condition)
 
     def prepared(self, data: Expression, condition: str = "") -> Expression:
-        """Return the expression with the given scale and perturbation, and cells in bins.
+        """Return the expression with the given perturbation and as `bins.prepared` makes it.
 
         Warnings name the condition, if there is one.
 
@@ -78,23 +78,19 @@ class Layout(Options):
         ValueError
             If the data have a column of perturbations themselves.
         """
-        from grn_tvcs.expression.bins import average_in_bins
-        from grn_tvcs.expression.scales import on_scale
+        from grn_tvcs.expression.bins import prepared
         from grn_tvcs.expression.user_warnings import warnings_of
 
-        with warnings_of(condition):
-            data = on_scale(data, self.scale)
         if self.perturbed_until is not None:
             if data.perturbed is not None:
                 raise ValueError("give a column perturbed or --perturbed-until, not both")
             data = data.with_perturbation_until(self.perturbed_until)
         bins = self.wanted_bins()
-        if bins == OFF:
-            return data
-        averaged = average_in_bins(data, bins)
-        if averaged is not data:
-            print_message(averaged.notes[-1])
-        return averaged
+        with warnings_of(condition):
+            data = prepared(data, bins, self.scale)
+        if isinstance(bins, int):  # `prepared` warns where nobody asked for a number
+            print_message(data.notes[-1])
+        return data
 
     def wanted_bins(self) -> int | str:
         """Read ``--bins``: a number or one of its words."""

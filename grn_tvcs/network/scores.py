@@ -117,7 +117,7 @@ def score(
         The network.
     reference
         A network of the same genes, in any order; or a table of the true edges, a DataFrame or a
-        path, as for `read_reference`.
+        path, as for `read_reference`. Identifiers that `infer` read beside the genes are known.
     pairs
         ``"all"`` ordered pairs of distinct genes; or the ``"linked"`` ones only, both orders of two
         genes with an edge in the reference: how well directions are found, as in the paper's table.

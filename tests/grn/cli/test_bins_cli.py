@@ -48,6 +48,7 @@ def test_check_prints_each_way_to_read_once(tmp_path):
     assert len(ways) == len(set(ways))
 
 
+@pytest.mark.filterwarnings("always:.*cells were averaged")
 def test_check_says_bins_cells_and_zeros(cells):
     done = grn_tvcs("check", *layout(cells))
     assert series(done) == "2 of 10 to 12 time points"
@@ -76,6 +77,7 @@ def test_bad_bins_are_one_line_and_write_nothing(cells, tmp_path, bins, message)
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.filterwarnings("always:.*cells were averaged")
 def test_infer_records_the_bins_that_were_made(cells, tmp_path):
     few = ("--option", "resamples=4", "--scale", "levels")
     records = {}

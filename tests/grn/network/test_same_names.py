@@ -287,6 +287,7 @@ def test_gene_names_and_anndata_keep_the_identifiers(table, tmp_path):
     assert (ENS[3], "Myc") in found.identifiers.pairs
 
 
+@pytest.mark.filterwarnings("always")
 def test_a_network_is_scored_by_the_identifiers_beside_its_genes(table, tmp_path):
     genes = ["Fos", "Jun", "Egr1", "Tp53"]
     turned = table[table.columns[:-1]].T
@@ -300,9 +301,8 @@ def test_a_network_is_scored_by_the_identifiers_beside_its_genes(table, tmp_path
     found = grn_tvcs("score", tmp_path / "o" / "edges.tsv", tmp_path / "true.tsv", "--json")
     assert '"n_edges": 2' in found.stdout, found.stderr
     assert "by gene_id" in found.stderr
-    with pytest.warns(UserWarning, match="genes are named by gene_name"):
-        network = infer(tmp_path / "x.tsv", "pcc", genes_in_rows=True)
-    with pytest.warns(UserWarning, match="by gene_id"):
+    network = infer(tmp_path / "x.tsv", "pcc", genes_in_rows=True)
+    with pytest.warns(UserWarning, match="of 3 names are genes: 3 by gene_id"):
         assert score(network, tmp_path / "true.tsv").n_edges == 2
     (tmp_path / "o" / "run.json").write_text('{"genes": ["Fos", "Jun"], "identifiers": [1]}')
     bad = grn_tvcs("score", tmp_path / "o" / "edges.tsv", tmp_path / "true.tsv")
