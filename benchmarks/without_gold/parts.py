@@ -97,7 +97,7 @@ WITH_GOLD: dict[str, list[Patch]] = {
     "folds": [(held_out, "FOLDS", 10**9)],
     "fitted prior of accuracies": [(estimate, "PRIORS", ("two-answers",))],
     "agreement": [(little_gold, "agreement_weight", lambda _: 0.0)],
-    "likeliest temper": [(little_gold, "_likeliest_temper", lambda *given: given[2])],
+    "likeliest temper": [(little_gold, "_likeliest_temper", lambda *_: 1.0)],
 }
 
 

@@ -192,6 +192,7 @@ def _votes(
 
     Also return what ``run.json`` keeps of that, and the share of right labels.
     """
+    from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, calibration_warnings
     from crowd_tvcs.skills.skill import Skill
     from crowd_tvcs.skills.voting.little_gold import vote_with_gold
     from crowd_tvcs.skills.voting.vote import vote as vote_on
@@ -203,6 +204,10 @@ def _votes(
     votes, found, share = vote_with_gold(table, gold, skill, prior)
     if found.weight:
         print_message(found.describe())
+    if dependence is None and found.claim.size:  # else `print_skill` has warned
+        on_gold = CalibrationBin.of(found.claim, found.hit)
+        for line in calibration_warnings(Dependence(measured=(on_gold,))):
+            print_message(line)
     if share is not None:
         print_message(str(share))
     return votes, {

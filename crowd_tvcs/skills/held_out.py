@@ -164,12 +164,14 @@ def ranks(group_of: Integers, keys: Floats) -> Integers:
     return out
 
 
-def orders(task_of: Integers, lower_bound: Floats, choice: float) -> list[Integers]:
+def orders(
+    task_of: Integers, lower_bound: Floats, choice: float, times: int = ORDERS
+) -> list[Integers]:
     """Order the answers to each task as a selection of workers by skill would have.
 
     Answers are ordered by an exponential race with rates exp(choice x skill), skill in standard
     deviations: at random with 0, the best first with `BEST_FIRST`, for which there is one order
-    without draws. Times are compared by their logarithms, so that no rate overflows.
+    without draws, else `times`. Times are compared by their logarithms, so that no rate overflows.
     """
     if choice >= BEST_FIRST:
         return [ranks(task_of, -lower_bound)]
@@ -178,7 +180,7 @@ def orders(task_of: Integers, lower_bound: Floats, choice: float) -> list[Intege
     ahead = choice * ((lower_bound - lower_bound.mean()) / unit)
     rng = stream(0, "order of gold answers")
     tiny = np.finfo(np.float64).tiny  # a draw of 0 comes first
-    drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(ORDERS))
+    drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(times))
     return [ranks(task_of, np.log(np.maximum(times, tiny)) - ahead) for times in drawn]
 
 

@@ -7,9 +7,9 @@ tasks the posterior is, up to a factor that makes it add up to 1,
 
 with g the posterior by gold (`vote.posterior`) and u that by agreement, gold included
 (`unsupervised`): up to b gold tasks find labels as part of u alone. Agreement cannot know how sure
-is too sure, so gold sets the temper tau: first such that the mean confidence is that by gold, then
-such that held-out gold is likeliest, each task judged by other gold, with a log-normal prior around
-the first. Gold tasks with more or fewer answers than the others only do the first.
+is too sure, so gold sets the temper tau, such that held-out gold is likeliest, with a log-normal
+prior around 1. Each gold task is judged by other gold, in g and in u, and by as many of its answers
+as other tasks have: those are drawn some times.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from crowd_tvcs.belief.dependent import dependent_posterior
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_loss import MIN_VARIANCE
-from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out
+from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out, orders
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import (
+    agreement_held_out,
     has_agreement,
     unsupervised_posterior,
     vote_shares,
 )
 from crowd_tvcs.skills.voting.votes import Votes, most_probable
 from tvcs_core.files.display import plural
+from tvcs_core.streams import stream
 
 # a and b, in gold tasks: of 20 to 120 and 0 to 30 those that are never behind no gold by more than
 # a standard error on six public sets with all answers and 1 % gold, and best with 2 % among these
 # (docs/decisions, 303).
 AGREEMENT_WORTH = 40.0
 LEAST_GOLD = 15
-# Gold tasks beside which the mean confidence by agreement counts one half: 0 to 10 are alike but
-# with ten gold tasks, where 3 has a log score that is .02 above that of 0.
-CONFIDENCE_WORTH = 3.0
-TEMPER_DEVIATION = 0.3  # of log tau around the mean confidence by gold: .1 to .5 are alike
+# Of log tau; with .3 confidences on six public sets are further off, with .7 the log score is worse
+# (docs/decisions, 368).
+TEMPER_DEVIATION = 0.5
+CUTS = 20  # draws of the answers to gold tasks
 LEAST_WEIGHT = 0.01  # of agreement; with less it changes nothing that is printed
 # Factor between the answers of gold tasks and others: with ten answers to gold tasks and three to
 # others the share of right labels was outside its interval on a fifth of the splits.
 MOST_UNLIKE = 1.25
 DEVIATIONS = np.linspace(-4.0, 4.0, 49)  # of log tau that are tried
-LOG_TEMPERS = -4.0, 3.0  # bounds of log tau
-HALVINGS = 25  # of these bounds: to 1e-6
 
 
 def agreement_weight(n_gold: int) -> float:
@@ -148,21 +148,25 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
     by_gold = posterior(answers, skill, prior)
     if not skill.n_gold.any():
         return Blend(by_gold, 0.0, 1.0, np.empty(0), np.empty(0, dtype=bool))
-    seen = held_out(answers, gold, skill)
-    held = _by_other_gold(answers, seen, skill, prior)
-    known = gold.codes(answers.tasks, answers.classes)
+    seen, known = held_out(answers, gold, skill), gold.codes(answers.tasks, answers.classes)
+    everything = np.arange(seen.answer.size)
+    held, temper = _by_other_gold(answers, seen, everything, skill, prior), 1.0
     weight = agreement_weight(int(((known != UNKNOWN) & (answers.per_task > 0)).sum()))
-    temper = 1.0
     if skill.dependence is None or not has_agreement(answers) or weight < LEAST_WEIGHT:
         weight = 0.0
     else:
+        agreement = agreement_held_out(answers, known, seen, prior)
+        parts = [everything, *_cuts(answers, known, seen, skill.dependence.choice)]
+        whole, *cut = (
+            _pooled(
+                _by_other_gold(answers, seen, part, skill, prior), agreement.judge(part), weight
+            )
+            for part in parts
+        )
+        temper = _likeliest_temper(np.concatenate(cut), seen.truth)
         by_agreement = unsupervised_posterior(answers, known, prior)
-        logs = _pooled(by_gold, by_agreement, weight)
-        judged = _pooled(held, by_agreement[seen.task], weight)
-        temper = _temper_of(logs, by_gold, by_agreement, answers.per_task > 0, held.shape[0])
-        if is_like_others(answers, known):
-            temper = _likeliest_temper(judged, seen.truth, temper)
-        held, by_gold = softmax(temper * judged), softmax(temper * logs)
+        by_gold = softmax(temper * _pooled(by_gold, by_agreement, weight))
+        held = softmax(temper * whole)
     return Blend(by_gold, weight, temper, held.max(axis=1), held.argmax(axis=1) == seen.truth)
 
 
@@ -173,51 +177,46 @@ def _pooled(by_gold: Floats, by_agreement: Floats, weight: float) -> Floats:
 
 
 def _by_other_gold(
-    answers: Answers, seen: HeldOutAnswers, skill: Skill, prior: ArrayLike | None
+    answers: Answers, seen: HeldOutAnswers, part: Integers, skill: Skill, prior: ArrayLike | None
 ) -> Floats:
-    """Return the posteriors of the gold tasks, each judged by other gold."""
+    """Return the posteriors of the gold tasks by some of their answers and by other gold."""
     model = skill.dependence or Dependence()
     before, weight = seen.prior, model.shares
     if prior is not None:
         before, weight = priors(prior, len(answers.tasks), len(answers.classes))[seen.task], 1.0
-    return dependent_posterior(model, seen.rows, seen.task_of, seen.truth.size, before, weight)
+    rows, task_of = seen.rows.take(part), seen.task_of[part]
+    return dependent_posterior(model, rows, task_of, seen.truth.size, before, weight)
 
 
-def _temper_of(
-    logs: Floats, by_gold: Floats, by_agreement: Floats, answered: Bools, n_gold: int
-) -> float:
-    """Return the temper with which answered tasks have the mean confidence by gold.
-
-    With few gold tasks that by agreement counts, too.
-    """
-    share = CONFIDENCE_WORTH / (CONFIDENCE_WORTH + n_gold)
-    gold, agreement = (p[answered].max(axis=1).mean() for p in (by_gold, by_agreement))
-    claim, logs = (1.0 - share) * gold + share * agreement, logs[answered]
-    low, high = LOG_TEMPERS
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        if softmax(np.exp(middle) * logs).max(axis=1).mean() < claim:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp((low + high) / 2.0))
+def _cuts(answers: Answers, known: Integers, seen: HeldOutAnswers, choice: float) -> list[Integers]:
+    """Draw as many answers to each gold task as another task has, in `orders` of this `choice`."""
+    n = answers.per_task
+    of_others = n[(known == UNKNOWN) & (n > 0)]
+    if not of_others.size:
+        return [np.arange(seen.answer.size)]
+    rng = stream(0, "answers to gold tasks")
+    return [
+        np.flatnonzero(rank < rng.choice(of_others, seen.truth.size)[seen.task_of])
+        for rank in orders(seen.task_of, seen.lower_bound, choice, CUTS)
+    ]
 
 
-def _likeliest_temper(logs: Floats, truth: Integers, centre: float) -> float:
+def _likeliest_temper(logs: Floats, truth: Integers) -> float:
     """Return the temper of largest posterior density, with a penalty on miscalibration.
 
-    Its prior is around `centre`. The penalty is the squared difference of mean confidence and
-    accuracy in units of its variance, which is that of the gold tasks with one right and one wrong
-    task added.
+    `logs` has a row for every gold task in every draw, which counts as a share of a task. The
+    penalty is the squared difference of mean confidence and accuracy in units of its variance,
+    which is that of the gold tasks with one right and one wrong task added.
     """
-    n, at = truth.size, np.arange(truth.size)
-    hits = np.count_nonzero(logs.argmax(axis=1) == truth)
-    accuracy, smooth = hits / n, (hits + 1.0) / (n + 2.0)
+    n, draws = truth.size, logs.shape[0] // truth.size
+    truth, at = np.tile(truth, draws), np.arange(logs.shape[0])
+    accuracy = float((logs.argmax(axis=1) == truth).mean())
+    smooth = (accuracy * n + 1.0) / (n + 2.0)
     unit = n / max(smooth * (1.0 - smooth), MIN_VARIANCE)
-    tempers, density = centre * np.exp(TEMPER_DEVIATION * DEVIATIONS), []
-    for temper, away in zip(tempers.tolist(), DEVIATIONS.tolist(), strict=True):
-        chances = softmax(temper * logs)
+    density = []
+    for away in DEVIATIONS.tolist():
+        chances = softmax(np.exp(TEMPER_DEVIATION * away) * logs)
         off = chances.max(axis=1).mean() - accuracy
-        score = np.log(np.maximum(chances[at, truth], MIN_PROBABILITY)).sum() - away**2 / 2.0
-        density.append(score - unit * off * off / 2.0)
-    return float(tempers[int(np.argmax(density))])
+        score = np.log(np.maximum(chances[at, truth], MIN_PROBABILITY)).sum() / draws
+        density.append(score - away**2 / 2.0 - unit * off * off / 2.0)
+    return float(np.exp(TEMPER_DEVIATION * DEVIATIONS[int(np.argmax(density))]))

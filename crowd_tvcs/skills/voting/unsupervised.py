@@ -24,10 +24,17 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
 from crowd_tvcs.arrays import Bools, Floats, Integers, softmax, sum_by
 from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS, MIN_PROBABILITY
-from crowd_tvcs.belief.dependent import contrasts, log_odds
+from crowd_tvcs.belief.dependent import (
+    AnswerLikelihoods,
+    answer_likelihoods,
+    contrasts,
+    dependent_posterior,
+    log_odds,
+)
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices
 from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
+from crowd_tvcs.skills.held_out import HeldOutAnswers
 
 # Rounds of EM; from 3 to 10 the share of right labels of six public sets changes by .002.
 ROUNDS = 5
@@ -77,8 +84,7 @@ def unsupervised_posterior(
     if not _informative(answers, known)[answers.task_of].any():
         return vote_shares(answers)  # nobody is compared with anybody
     skills, shares = fitted_skills(answers, known, None if prior is None else priors(prior, m, k))
-    model = USUAL if prior is None else replace(USUAL, shares=1.0)
-    return _posterior(answers, skills, np.broadcast_to(shares, (m, k)), model)
+    return _posterior(answers, skills, np.broadcast_to(shares, (m, k)), _usual_numbers(prior))
 
 
 def fitted_skills(
@@ -98,6 +104,61 @@ def fitted_skills(
         if left:
             chances = _posterior(answers, skills, everywhere, Dependence(blend=1.0))
     return skills, shares
+
+
+class AgreementHeldOut(NamedTuple):
+    """Answers to gold tasks, with skills by agreement and by other gold.
+
+    Attributes
+    ----------
+    rows, task_of
+        The answers, and the index of their gold task.
+    prior
+        Probability of every class for every gold task, of shape (tasks, classes).
+    model
+        The usual numbers.
+    """
+
+    rows: AnswerLikelihoods
+    task_of: Integers
+    prior: Floats
+    model: Dependence
+
+    def judge(self, part: Integers) -> Floats:
+        """Return the probability of every label of the gold tasks, by some of their answers."""
+        rows, task_of, model = self.rows.take(part), self.task_of[part], self.model
+        return dependent_posterior(
+            model, rows, task_of, self.prior.shape[0], self.prior, model.shares
+        )
+
+
+def agreement_held_out(
+    answers: Answers, known: Integers, seen: HeldOutAnswers, prior: ArrayLike | None = None
+) -> AgreementHeldOut:
+    """Leave the fold of every gold task out of what is known to the agreement.
+
+    Arguments as of `unsupervised_posterior`, and the gold tasks in their folds.
+    """
+    m, k = len(answers.tasks), len(answers.classes)
+    given = None if prior is None else priors(prior, m, k)
+    accuracy, matrices = np.empty(seen.answer.size), np.empty((seen.answer.size, k, k))
+    before = np.empty((seen.task.size, k))
+    for fold in range(int(seen.fold.max()) + 1):
+        of_fold = seen.fold == fold
+        others = known.copy()
+        others[seen.task[of_fold]] = UNKNOWN
+        skills, shares = fitted_skills(answers, others, given)
+        before[of_fold] = np.broadcast_to(shares, (m, k))[seen.task[of_fold]]
+        at = np.flatnonzero(of_fold[seen.task_of])
+        accuracy[at] = skills.accuracy_without(answers)[seen.answer[at]]
+        matrices[at] = matrices_without(answers, skills, accuracy[at], seen.answer[at])
+    rows = answer_likelihoods(seen.rows.label_of, accuracy, matrices, k)
+    return AgreementHeldOut(rows, seen.task_of, before, _usual_numbers(prior))
+
+
+def _usual_numbers(prior: ArrayLike | None) -> Dependence:
+    """Return the usual numbers; a prior that is given counts in full."""
+    return USUAL if prior is None else replace(USUAL, shares=1.0)
 
 
 def _informative(answers: Answers, known: Integers) -> Bools:

@@ -72,6 +72,18 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     assert "of the other labels is right (95 % interval" in done.stderr
 
 
+def test_gold_contradicts_confidences_of_independent_workers(tmp_path):
+    """Five workers who always agree, and are right on three tasks in five."""
+    answers = [f"t{j},w{i},{int(j % 5 < 3)}" for j in range(100) for i in range(5)]
+    (tmp_path / "a.csv").write_text("\n".join(["task,worker,label", *answers]))
+    gold = [f"t{j},1" for j in range(30)] + [f"t{j},0" for j in (93, 94, 98, 99)]
+    (tmp_path / "g.csv").write_text("\n".join(["task,label", *gold]))
+    words = ["vote", tmp_path / "a.csv", "--gold", tmp_path / "g.csv"]
+    done = crowd_tvcs(*words, "--error-model", "independent", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "warning: with all labels per task, mean confidence on gold is " in done.stderr
+
+
 def truth_of(crowd, answers):
     return read_gold(crowd / "truth.csv").codes(answers.tasks, answers.classes)
 

@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,17 @@ from pytest import approx
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.held_out import held_out
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting import unsupervised
 from crowd_tvcs.skills.voting.little_gold import agreement_weight, blend, vote_with_gold
 from crowd_tvcs.skills.voting.right_share import right_share
-from crowd_tvcs.skills.voting.unsupervised import MAX_CONFIDENCE, USUAL, unsupervised_posterior
+from crowd_tvcs.skills.voting.unsupervised import (
+    MAX_CONFIDENCE,
+    USUAL,
+    agreement_held_out,
+    unsupervised_posterior,
+)
 from crowd_tvcs.skills.voting.vote import vote
 from tests.makers.crowds import answered
 
@@ -245,6 +252,39 @@ def test_up_to_fifteen_gold_tasks_find_labels_in_the_agreement(rng):
     agreed = unsupervised_posterior(answers, known)
     assert found.chances.argmax(axis=1).tolist() == agreed.argmax(axis=1).tolist()
     assert (agreed.argmax(axis=1) == truth)[15:].mean() > 0.9
+
+
+def test_agreement_judges_gold_tasks_without_the_gold_of_their_fold(rng):
+    answers, truth = crowd(rng, rng.uniform(0.5, 0.9, 12), 120, 4, 3)
+    known = np.where(np.arange(120) < 30, truth, -1)
+    gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(30)}, answers.classes)
+    seen = held_out(answers, gold, estimate_quality(answers, gold))
+    for prior in (None, [0.5, 0.3, 0.2]):
+        judged = agreement_held_out(answers, known, seen, prior).judge(np.arange(seen.answer.size))
+        for fold in range(5):
+            tasks = seen.task[seen.fold == fold]
+            others = np.where(np.isin(np.arange(120), tasks), -1, known)
+            slow = unsupervised_posterior(answers, others, prior)[tasks]
+            assert judged[seen.fold == fold] == approx(slow, abs=1e-9)
+
+
+def test_gold_with_more_answers_than_the_others_sets_their_confidence(rng):
+    """Workers share errors, so agreement claims too much; gold has ten answers, others three."""
+    gaps = []
+    for _ in range(4):
+        answers, truth = crowd(rng, [0.75] * 30, 400, 10)
+        shared = np.where(rng.random(400) < 0.25, 1 - truth, truth)  # what the workers see
+        place = np.arange(answers.size) % 10
+        label = np.where(truth[answers.task_of] == shared[answers.task_of], answers.label_of,
+                         1 - answers.label_of)  # fmt: skip
+        answers = replace(answers, label_of=label).select((place < 3) | (answers.task_of < 60))
+        gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(60)})
+        found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
+        agreed = unsupervised_posterior(answers)
+        right = (found.chances.argmax(axis=1) == truth)[60:].mean()
+        gaps.append([p.max(axis=1)[60:].mean() - right for p in (agreed, found.chances)])
+    before, now = np.mean(gaps, axis=0)
+    assert abs(now) < 0.06 < before
 
 
 def test_gold_alone_counts_where_agreement_is_not_asked(rng):
