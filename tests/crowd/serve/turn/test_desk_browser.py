@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crowd_tvcs.campaign.desk.content import Content
-from crowd_tvcs.campaign.desk.remarks import all_remarks
+from crowd_tvcs.campaign.desk.remarks import remark_rows
 from crowd_tvcs.serve.turn.texts import carried, read_texts
 from tests.crowd.serve.conftest import check_usable
 
@@ -87,7 +87,7 @@ def test_listeners_are_bound_once_however_many_tasks_were_shown(desk):
     expect(page.locator("a.zoom")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Flag as faulty").click()
     page.get_by_text("The task was flagged").wait_for()
-    assert [one.kind for one in all_remarks(campaign.store)] == ["flag"]
+    assert [kind for _, _, kind, *_ in remark_rows(campaign.store)] == ["flag"]
     assert len(labels(campaign)) == 3
 
 
@@ -154,14 +154,14 @@ def test_an_empty_comment_is_not_sent_before_the_script_is_there_either(desk, ha
         page.reload()
         page.locator("#content").wait_for()
     page.get_by_role("button", name="Send comment").click()
-    assert all_remarks(campaign.store) == []
+    assert remark_rows(campaign.store) == []
     page.get_by_label("A comment on this task").fill("too dark")
     page.keyboard.press("Enter")
     page.get_by_text("You have answered 0").wait_for()
     until = time.monotonic() + 60
-    while not all_remarks(campaign.store) and time.monotonic() < until:
+    while not remark_rows(campaign.store) and time.monotonic() < until:
         page.wait_for_timeout(50)
-    assert [one.text for one in all_remarks(campaign.store)] == ["too dark"]
+    assert [text for *_, text, _ in remark_rows(campaign.store)] == ["too dark"]
     assert labels(campaign) == []
     page.errors.clear()
 
