@@ -165,13 +165,14 @@ def ranks(group_of: Integers, keys: Floats) -> Integers:
 
 
 def orders(
-    task_of: Integers, lower_bound: Floats, choice: float, times: int = ORDERS
+    task_of: Integers, lower_bound: Floats, choice: float, draws: int = ORDERS
 ) -> list[Integers]:
     """Order the answers to each task as a selection of workers by skill would have.
 
     Answers are ordered by an exponential race with rates exp(choice x skill), skill in standard
     deviations: at random with 0, the best first with `BEST_FIRST`, for which there is one order
-    without draws, else `times`. Times are compared by their logarithms, so that no rate overflows.
+    without draws, else so many `draws`. Times are compared by their logarithms, so that no rate
+    overflows.
     """
     if choice >= BEST_FIRST:
         return [ranks(task_of, -lower_bound)]
@@ -180,7 +181,7 @@ def orders(
     ahead = choice * ((lower_bound - lower_bound.mean()) / unit)
     rng = stream(0, "order of gold answers")
     tiny = np.finfo(np.float64).tiny  # a draw of 0 comes first
-    drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(times))
+    drawn = (-np.log1p(-rng.random(ahead.size)) for _ in range(draws))
     return [ranks(task_of, np.log(np.maximum(times, tiny)) - ahead) for times in drawn]
 
 

@@ -14,7 +14,13 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import held_out
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting import unsupervised
-from crowd_tvcs.skills.voting.little_gold import agreement_weight, blend, vote_with_gold
+from crowd_tvcs.skills.voting.little_gold import (
+    DEVIATIONS,
+    TEMPER_DEVIATION,
+    agreement_weight,
+    blend,
+    vote_with_gold,
+)
 from crowd_tvcs.skills.voting.right_share import right_share
 from crowd_tvcs.skills.voting.unsupervised import (
     MAX_CONFIDENCE,
@@ -308,6 +314,22 @@ def test_gold_of_one_class_is_blended(rng):
     found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
     assert np.isfinite(found.chances).all()
     assert (found.chances.argmax(axis=1) == truth).mean() > 0.8
+
+
+def test_names_of_tasks_hardly_change_the_temperature(rng):
+    """Answers to gold tasks, which have more than others, are drawn in the order of the names."""
+    rows, truth, right = [], rng.integers(0, 2, 300), rng.uniform(0.55, 0.95, 30)
+    for j in range(300):
+        for i in rng.choice(30, 6 if j < 20 else 3, replace=False):
+            rows.append((j, f"w{i}", "ab"[truth[j] ^ int(rng.random() > right[i])]))
+    tempers = []
+    for _ in range(4):
+        names = [f"t{k}" for k in rng.permutation(300)]
+        answers = Answers.of([(names[j], who, label) for j, who, label in rows])
+        gold = Gold({names[j]: "ab"[truth[j]] for j in range(20)})
+        found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
+        tempers.append(math.log(found.temper))
+    assert np.ptp(tempers) < 2.5 * (TEMPER_DEVIATION * np.diff(DEVIATIONS)[0])
 
 
 def test_the_share_of_right_labels_has_an_interval_by_gold_however_wrong_the_confidence(rng):
