@@ -51,7 +51,7 @@ def first_guess(by_rows, by_cols, caps, total_size):
 
 @kernel
 def list_sides(candidates, caps, grid, size, u, w):
-    """Return the rows and columns of a list of the `size` nonzero entries, as `table_sides` does."""
+    """Return the sides that `table_sides` does, as lists of the `size` nonzero entries."""
     n, m, none = u.size, w.size, np.int64(0)
     row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
