@@ -230,10 +230,12 @@ def _refuse_turned(sheet: Sheet, options: Options) -> None:
 def _holds_levels(sheet: Sheet, name: str) -> bool:
     """Whether a column holds numbers as genes have, most of them different and none a time.
 
-    So a sample may be called day or Condition, beside night or Control.
+    So a sample may be called day or Condition, beside night or Control. Pseudotimes and hours may
+    stand in any order, and be different.
     """
     cells = sheet.cells(sheet.heads.index(name))
-    if name.lower() == "time" or not all(map(is_number, cells)):
+    is_clock = CLOCK.fullmatch(name) and name.lower() != "day"
+    if is_clock or not all(map(is_number, cells)):
         return False
     numbers = [float(cell) for cell in cells]
     is_whole = all(number.is_integer() for number in numbers)

@@ -40,7 +40,7 @@ def descent(problem: Problem, step: float | str | None) -> Descent:
     ValueError
         If `step` is invalid.
     """
-    if isinstance(step, str) and step == "adaptive":
+    if isinstance(step, str | np.ndarray) and np.ndim(step) == 0 and step == "adaptive":
         return lambda W, g: _normalised(problem, W, g)
     if step is None:
         gamma = 1.0 / (problem.loss.lipschitz() or 1.0)

@@ -252,13 +252,15 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> DataError:
 def refuse_edges(sheet: Sheet) -> None:
     """Refuse two columns of names that have two of three signs of edges.
 
-    They are called as ends of edges, share a name, and have at most one column beside them.
+    They are called as ends of edges, share a name, and have at most one column beside them. Marks
+    of missing values are no names.
     """
     heads = sheet.heads
     if len(heads) < 2 or OF_GENES.fullmatch(heads[1]) or any(map(is_number, sheet.cells(1))):
         return
     is_called_so = heads[0].lower() in REGULATOR and heads[1].lower() in TARGET
-    is_shared = bool({heads[0], *sheet.cells(0)} & {heads[1], *sheet.cells(1)})
+    regulators, targets = ({heads[j], *sheet.cells(j)} for j in range(2))
+    is_shared = any(name.lower() not in MARKS for name in regulators & targets)
     if is_called_so + is_shared + (len(heads) <= 3) >= 2:
         raise sheet.error(
             f"must hold levels, but {heads[0]} and {heads[1]} are the ends of edges, as in a "

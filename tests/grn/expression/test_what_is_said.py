@@ -359,6 +359,11 @@ def test_names_in_two_columns_are_not_always_edges(text, options, write):
     assert len(Expression.of(write(text), **options).levels) in (1, 2)
 
 
+def test_missing_levels_of_the_first_of_two_samples_are_no_ends_of_edges(write):
+    with pytest.raises(DataError, match="must be a number, found ''; 3 values are missing"):
+        Expression.of(write(",s1,s2\nG1,,2\nG2,,3\nG3,,1\n"), genes_in_rows=True)
+
+
 HEADS_OF_TIMES = [
     f"{stem}_{time}_{k}" for stem in ("wt", "ko") for time in (0, 6, 24) for k in (1, 2)
 ]
@@ -394,6 +399,7 @@ def test_numbers_behind_words_are_pointed_out_where_they_may_be_times(heads, are
         (("s1", "day"), (3, 1, 2, 4), False),  # whole numbers may be days
         (("s1", "replicate"), (1.5, 1.5, 2, 2), False),  # few numbers, of groups
         (("s1", "Time"), (1.5, 2.25, 4.5, 0.5), False),
+        (("s1", "dpt_pseudotime"), (1.5, 2.25, 4.5, 0.5), False),  # of cells in any order
         (("s1", "condition"), ("a", "b", "a", "b"), False),
     ],
 )

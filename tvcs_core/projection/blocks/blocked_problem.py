@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tvcs_core.constraint import TVCS
-from tvcs_core.projection.blocks.context import BlockContext, close
+from tvcs_core.projection.blocks.context import BlockContext
 from tvcs_core.projection.blocks.questions import SampleRows, Survey, SurveyResult
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.entries import SAFE_EXPONENT
-from tvcs_core.projection.exact.candidates import Instance, table_of
+from tvcs_core.projection.exact.candidates import Instance, close, table_of
 from tvcs_core.projection.exact.sample import choose_line_count, stratum_middles
 from tvcs_core.projection.kernels.records import Counts, Floats, Ints
 

@@ -10,13 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks.block import Block
-from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints
-
-
-def close(values: Floats, row_caps: Ints, col_caps: Ints) -> None:
-    """Set the entries of groups with cap 0 to 0."""
-    values[row_caps == 0] = 0.0
-    values[:, col_caps == 0] = 0.0
+from tvcs_core.projection.exact.candidates import close
+from tvcs_core.projection.kernels.records import Candidates, Counts, Grid, Ints
 
 
 class RowChunk(NamedTuple):

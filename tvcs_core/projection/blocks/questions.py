@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks import kernels
 from tvcs_core.projection.blocks.block import Block
-from tvcs_core.projection.blocks.context import BlockContext, close
+from tvcs_core.projection.blocks.context import BlockContext
 from tvcs_core.projection.entries import MAX_INTEGER
-from tvcs_core.projection.exact.candidates import table_of
+from tvcs_core.projection.exact.candidates import close, table_of
 from tvcs_core.projection.kernels import sweeps, table
 from tvcs_core.projection.kernels.records import (
     Floats,

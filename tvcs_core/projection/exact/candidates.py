@@ -122,12 +122,18 @@ def opened(candidates: Candidates, caps: Counts) -> Candidates:
     """Return the candidates with zeros for those whose row or column has cap 0."""
     if caps.rows.all() and caps.cols.all():
         return candidates
-    is_row, is_col = caps.rows > 0, caps.cols > 0
+    values = candidates.values.copy()
     if candidates.dense:
-        is_open = (is_row[:, np.newaxis] & is_col).reshape(-1)
+        close(values.reshape(caps.rows.size, caps.cols.size), caps.rows, caps.cols)
     else:
-        is_open = is_row[rows_of(candidates)] & is_col[candidates.columns]
-    return candidates._replace(values=np.where(is_open, candidates.values, 0.0))
+        values[(caps.rows == 0)[rows_of(candidates)] | (caps.cols == 0)[candidates.columns]] = 0.0
+    return candidates._replace(values=values)
+
+
+def close(table: Floats, row_caps: Ints, col_caps: Ints) -> None:
+    """Set the entries of groups with cap 0 to 0, in the table itself."""
+    table[row_caps == 0] = 0.0
+    table[:, col_caps == 0] = 0.0
 
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:

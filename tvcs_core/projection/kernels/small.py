@@ -20,20 +20,22 @@ from tvcs_core.projection.kernels.gains import (
     small_share,
     without_vanishing,
 )
-from tvcs_core.projection.kernels.prices import alternate_sweeps
+from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column
 from tvcs_core.projection.kernels.records import (
     Candidates,
     Counts,
+    EntryList,
     Grid,
     Prices,
     Side,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.simplex import terminals
-from tvcs_core.projection.kernels.table import nudged_gains, survey
+from tvcs_core.projection.kernels.table import list_open, nudged_gains, survey
 
 MAX_FEW_NEEDED = 2_500  # entries of a list that is faster than a table of few lines (pruning)
 N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
+MAX_SPARSITY = 2  # entries of a table per nonzero one, above which sweeps over a list are faster
 TRANSPOSED_ROWS = 16  # rows transposed together: two cache lines of each column
 
 
@@ -45,6 +47,25 @@ def first_guess(by_rows, by_cols, caps, total_size):
         by_rows, by_cols, np.int64(N_ROUNDS), caps.total, np.int64(0), 0.0, pool, buffer
     )
     return found[3]  # after the columns
+
+
+@kernel
+def list_sides(candidates, caps, grid, size, u, w):
+    """Return the sides that `table_sides` does, as lists of the `size` nonzero entries."""
+    n, m, none = u.size, w.size, np.int64(0)
+    row, col, gains = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    row_start, col_start = np.empty(n + 1, np.int64), np.empty(m + 1, np.int64)
+    listed = EntryList(row, col, np.empty(0, np.int64), gains)
+    list_open(candidates, grid, 0.0, listed, row_start)
+    order, row_by_col = np.empty(size, np.int32), np.empty(size, np.int32)
+    by_col = np.empty(size)
+    by_column(col, m, col_start, order)
+    for i in range(size):
+        row_by_col[i], by_col[i] = row[order[i]], gains[order[i]]
+    return (
+        Side(row_start, col, gains, w, caps.rows, none, u, np.empty(n), np.empty(n)),
+        Side(col_start, row_by_col, by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)),
+    )
 
 
 @kernel
@@ -111,7 +132,10 @@ def solve_small(candidates, caps, steps, mask, u, w):
     has_ties = has_equal(candidates.values, m) == yes
     nudged, grid = Grid(factor, steps, has_ties), Grid(factor, steps, not yes)
     most = Counts(caps.rows, caps.cols, min(caps.total, fits))
-    by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
+    if MAX_SPARSITY * size >= candidates.values.size:
+        by_rows, by_cols = table_sides(candidates, caps, nudged, u, w)
+    else:
+        by_rows, by_cols = list_sides(candidates, caps, nudged, size, u, w)
     prices = Prices(u, w, first_guess(by_rows, by_cols, most, size))
     bits = send_directly(candidates, caps, grid, prices, most.total, has_ties, support, pi)
     return read_prices(pi, bits, u, w), factor, 0 if bits != 0 else -2
