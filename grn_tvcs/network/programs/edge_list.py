@@ -45,6 +45,7 @@ STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
 SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
 SIGN = ("sign", "mor", "regulation", "effect", "interaction", "6)function")  # the last: RegulonDB
 SELF_LOOPS, UNKNOWN_GENES, REPEATS = "self_loops", "unknown_genes", "repeats"  # do not count
+MOST_NAMELESS = 4  # columns beside both genes of an edge, where none has a known name
 SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
 _NAME_OF_EDGE = re.compile(r"(.+) \([^()]*\) (.+)")  # of Cytoscape
 
@@ -274,6 +275,13 @@ def _has_other_header(table: Table, genes: Collection[str]) -> bool:
         raise table.error(
             f"the first row must name regulator and target, found {joined(table.rows[0])}; known "
             f"names are {', '.join(REGULATOR)}; {', '.join(TARGET)}",
+            row=0,
+        )
+    if len(others) > MOST_NAMELESS and all(map(is_number, table.rows[1][2:])):
+        raise table.error(
+            f"must hold edges, but {plural(len(others), 'column')} of numbers, as of levels of "
+            "expression, and none called regulator and target, stand here: give edges.tsv, or "
+            "columns regulator, target and score",
             row=0,
         )
     warn_user(

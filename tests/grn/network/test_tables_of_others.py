@@ -122,6 +122,12 @@ def test_one_rule_finds_a_first_row_that_is_no_edge_at_every_door(tmp_path, door
         found("gene,TF,how\nrecA,lexA,1\n")  # not the other way round without a word
 
 
+def test_a_table_of_expression_is_no_list_of_edges(tmp_path):
+    head = "id,symbol," + ",".join(f"s{k}" for k in range(6))
+    with pytest.raises(DataError, match="csv:1: must hold edges, but 6 columns of numbers"):
+        read(tmp_path, f"{head}\nE1,lexA,1,2,3,4,5,6\n")
+
+
 def test_comments_above_the_edges_are_skipped_and_lines_still_count_from_the_top(tmp_path):
     edges = read(tmp_path, "# made by\n# a program\nlexA,recA,1\n").edges()
     assert [(e.regulator, e.target) for e in edges] == [("lexA", "recA")]
