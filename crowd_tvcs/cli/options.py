@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -257,7 +258,9 @@ class Crowd:
         if self.kinds is None:
             table = read_quality(path)
             print_message(f"{path}: {table.layout}")
-            return read_plan(table.quality, **given), table.layout
+            plan = read_plan(table.quality, **given)
+            _warn_of_classes(path, plan.n_classes)
+            return plan, table.layout
         assert demands.tasks is not None
         read = read_factors(path, demands.tasks)
         print_message(f"{path}: {read.layout}")
@@ -276,3 +279,20 @@ class Crowd:
                 )
         known = {name: given[name] for name in KNOWN if name != "tasks"}
         return read_factored_plan(read, **known), read.layout
+
+
+def _warn_of_classes(path: Path, n_classes: int) -> None:
+    """Warn if the classes.csv beside a table of qualities has more classes than the plan."""
+    from crowd_tvcs.answers.class_prevalence import read_prevalence
+    from tvcs_core.files.errors import DataError
+
+    beside = path.with_name("classes.csv")
+    found = 0
+    if beside.is_file():
+        with suppress(DataError):  # a table of something else
+            found = len(read_prevalence(beside))
+    if found > n_classes:
+        print_message(
+            f"warning: {beside} has {found} classes, but the plan has {n_classes}; give "
+            f"--classes {found}, or --class-prior {beside}"
+        )

@@ -186,7 +186,11 @@ def _of_levels(levels: Sheet, samples: Sheet, ignore: Sequence[str]) -> tuple[st
 def _check_samples(
     samples: Sheet, kinds: list[str], labels: list[int], rows: dict[str, int], path: str
 ) -> None:
-    """Refuse a sample twice in a series, or in steady state and elsewhere, or without levels."""
+    """Refuse a sample twice in a series, or in steady state and elsewhere, or without levels.
+
+    A sample at several times is warned of: one series may go on from another, but cells that were
+    copied look the same.
+    """
     names, times, *series = (
         samples.cells(j) for j in (kinds.index("sample"), kinds.index("time"), *labels)
     )
@@ -203,6 +207,11 @@ def _check_samples(
             f"every sample must have levels in {path}, but "
             f"{plural(len(unknown), 'sample has', 'samples have')} none: {joined(unknown)}; there "
             f"stands {joined(list(rows))}{near}; correct their names, or remove these rows"
+        )
+    if moved := repeated([name for name, _ in dict.fromkeys(zip(names, times, strict=True))]):
+        warn_user(
+            f"{samples.path}: used at several times: {joined(list(moved))}; if a sample was taken "
+            "once, correct these rows"
         )
 
 

@@ -40,6 +40,18 @@ def read_pairs(folder):
     return [tuple(row) for row in rows]
 
 
+def test_classes_beside_the_qualities_are_asked_for(table, tmp_path):
+    (tmp_path / "classes.csv").write_text("label,gold,share\na,2,0.5\nb,1,0.25\nc,1,0.25\n")
+    advice = "has 3 classes, but the plan has 2; give --classes 3, or --class-prior"
+    err = check_done(assign(table, tmp_path / "two", "--max-workers-per-task", 1)).stderr
+    assert advice in err
+    for words in (["--classes", 3], ["--class-prior", tmp_path / "classes.csv"]):
+        done = assign(table, tmp_path / str(words[0]), "--max-workers-per-task", 1, *words)
+        assert advice not in check_done(done).stderr
+    (tmp_path / "classes.csv").write_text("name,teacher\na,x\nb,y\nc,z\n")  # of something else
+    assert advice not in check_done(assign(table, tmp_path / "other")).stderr
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_assign_writes_the_four_files(table, tmp_path, method):
     done = assign(table, tmp_path / "out", "--max-workers-per-task", 1, "--method", method)

@@ -103,6 +103,14 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(write, levels, sheet, mes
         Expression.of(write(levels), samples=write(sheet, "s.csv"))
 
 
+def test_a_sample_at_several_times_is_warned_of(write, recwarn):
+    sheet = SHEET.replace("s3,b,5", "s4,b,{}")
+    Expression.of(write(LEVELS), samples=write(sheet.format(10), "s.csv"))  # one time, two series
+    assert not [one for one in recwarn if "several times" in str(one.message)]
+    with pytest.warns(UserWarning, match=r"s\.csv: used at several times: s4; if a sample was"):
+        Expression.of(write(LEVELS), samples=write(sheet.format(5), "s.csv"))
+
+
 @pytest.mark.parametrize(
     ("cells", "clock", "message"),
     [
