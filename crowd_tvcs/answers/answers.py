@@ -302,9 +302,14 @@ def write_answers(path: str | Path, answers: Answers) -> None:
 
 
 def with_shared_classes(answers: Answers, gold: Gold) -> Answers:
-    """Return the answers with the classes of both, so that gold may have labels of its own."""
+    """Return the answers with the classes of both, so that gold may have labels of its own.
+
+    If gold has further classes, they are sorted by task and worker: answers to gold tasks are
+    drawn by their places.
+    """
     if set(gold.classes) <= set(answers.classes):
         return answers
+    answers = answers.select(np.lexsort((answers.worker_of, answers.task_of)))
     classes = sort_classes((*answers.classes, *gold.classes))
     place = np.array([classes.index(name) for name in answers.classes])
     return replace(answers, classes=classes, label_of=place[answers.label_of])

@@ -125,6 +125,8 @@ def fit_models(
     True
     """
     joined = with_shared_classes(answers, gold)
+    if confidence is not None and joined is not answers:  # whose answers are sorted
+        confidence = confidence[np.lexsort((answers.worker_of, answers.task_of))]
     own, chosen = _of_models(joined, family_of)
     families = tuple(sorted({family_of[name] for name in own.workers}))
     family = np.array([families.index(family_of[name]) for name in own.workers])

@@ -81,8 +81,7 @@ def read_first(
         lines = _some(found, files.answers)
     if files.gold is not None and known is not None and lines:
         used = Counter(line.label for line in lines)
-        for warning in review_labels(files.gold, known, used, has_names=named is not None):
-            print_message(warning)
+        print_message(*review_labels(files.gold, known, used, has_names=named is not None))
     if named is None:
         named = _class_names(known, lines)
     if known is not None:

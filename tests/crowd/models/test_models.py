@@ -177,9 +177,7 @@ def test_confidence_stays_with_its_answer_where_gold_has_a_class_of_its_own(rng)
     first = fit_models(a, gold, crowd.family_of, confidence=crowd.confidence)
     other = fit_models(turned, gold, crowd.family_of, confidence=crowd.confidence[order])
     assert first.calibrated.coefficients
-    for of, numbers in first.calibrated.coefficients.items():
-        assert other.calibrated.coefficients[of] == pytest.approx(numbers)
-    assert other.posterior == pytest.approx(first.posterior, abs=0.03)  # gold answers are drawn
+    assert other.posterior == pytest.approx(first.posterior)
 
 
 def gaps_of(n_gold=300, **settings):
