@@ -29,7 +29,7 @@ def desk(make_desk, browser):
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.on("console", lambda one: page.errors.append(one.text) if is_bad(one) else None)
         page.goto(place)
-        page.locator("#content").wait_for()
+        expect(page.locator("#content")).to_be_focused()  # the script has begun: keys count
         return page, campaign
 
     yield _desk
