@@ -110,9 +110,11 @@ class Search:
         return self._closed() or (self._deadline.reason if self._is_late() else ended)
 
     def begin_greedily(self) -> None:
-        """Try greedy assignments of a small plan with money or groups, whatever the time."""
-        if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
-            self.offer(bargain(self.relaxation.plan))
+        """Assign greedily within money and groups after the deadline: the first plan, perhaps."""
+        plan = self.relaxation.plan
+        is_small = plan.table.values.size <= FEW_BARGAINED
+        if is_small or not self.best.sizes.any():
+            self.offer(bargain(plan, Deadline.after(None) if is_small else self._deadline))
 
     def _trade(self) -> None:
         """With money or groups, exchange workers in the best assignment if it is a new one."""
@@ -130,7 +132,7 @@ class Search:
         plan = self.relaxation.plan
         few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
         if plan.table.values.size <= few:
-            self.offer(bargain(plan))
+            self.offer(bargain(plan, self._deadline))
             self._columns.add(self.best)
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
             if whole is not None:
