@@ -164,6 +164,7 @@ def assign(
 
     check_type("plan", plan, Plan)
     check_time_limit(time_limit)
+    method_for(plan, method)  # loaded before the clock runs
     deadline = Deadline.after(time_limit)
     return assign_until(deadline, plan, method, rng=rng, keep_on_interrupt=keep_on_interrupt)
 
