@@ -18,6 +18,7 @@ from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast, ForecastModel
 from tvcs_core.streams import seed_of
 
 MAX_PAIRS = 8_000_000  # pairs of worker and task over all budgets of `around`, to bound its time
+PER_PAIR = 7e-7  # seconds of a budget by `fast`, at least, before one is timed
 
 
 @dataclass(frozen=True)
@@ -159,16 +160,19 @@ def around(
     budgets |= {size} if is_own else set()
     deadline = deadline or Deadline.after(None)
     offers: list[BudgetPoint] = []
+    took = PER_PAIR * plan.table.values.size
     for i, budget in enumerate(sorted(budgets)):
+        if not deadline.leaves((len(budgets) - i) * took):
+            return None
         before = deadline.left
         own = found
         if not is_own or budget != size:
             seed = rng if is_own else 0
-            own = assign_until(Deadline.after(None), plan.with_budget(budget), method, rng=seed)
+            own = assign_until(deadline, plan.with_budget(budget), method, rng=seed)
+            if deadline.has_passed:
+                return None
         offers.append(_better(offers[-1] if offers else None, budget, own))
-        left = len(budgets) - i - 1
-        if left and not deadline.leaves(left * (before - deadline.left)):
-            return None
+        took = before - deadline.left
     return method, tuple(offers)
 
 

@@ -86,11 +86,7 @@ def assign(given: AssignOptions) -> None:
         if demands.forecast_model is not None and plan.is_table:
             found = with_forecast(found, demands.forecast_model)
         _write(found, given, classes, out, deadline)
-    _print_result(found, given.out)
-    if by_fast is not None:
-        more = found.expected_accuracy - by_fast
-        how_much = f"that is {more:.4f}" if more >= 0.00005 else "no"
-        print_message(f"{how_much} more than by --method fast")
+    _print_result(found, given.out, by_fast)
     _print_better_method(found, search.seed, deadline)
     if found.reason.startswith("interrupted"):
         exit_with_error("interrupted: the plan is the best found until then", INTERRUPTED)
@@ -186,7 +182,7 @@ def _command(quality: Path | None, record: dict[str, Any]) -> str:
     return command_line(words, options)
 
 
-def _print_result(found: Assignment, out: Path) -> None:
+def _print_result(found: Assignment, out: Path, by_fast: float | None) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
@@ -194,6 +190,10 @@ def _print_result(found: Assignment, out: Path) -> None:
         f"{plural(found.size, 'answer')}, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
+    if by_fast is not None:
+        more = found.expected_accuracy - by_fast
+        how_much = f"{more:.4f} more than" if more >= 0.00005 else "no more than"
+        print_message(f"{how_much} --method fast expects")
     if (forecast := found.facts.get("forecast")) is not None:
         print_message(str(AccuracyForecast(**forecast)))
     if found.spent is not None:

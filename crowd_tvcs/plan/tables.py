@@ -72,7 +72,7 @@ def read_plan(
         Number of classes (None for those of `confusion`, else as many as probabilities, else 2) and
         the probability of each, in place of `prior`.
     confusion
-        Table with the columns `worker`, `label`, `answer` and `chance`, see
+        Table with the columns `worker`, `label`, `answer` and `probability`, see
         `crowd_tvcs.answers.confusion`; its labels are the classes.
     money, common_error
         As for `Plan`.

@@ -11,16 +11,15 @@ from crowd_tvcs.plan.costs import (
     ROUNDING,
     cheapest_that_meets,
     group_codes,
-    kept_within,
     open_pairs,
     spent,
 )
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import regardless_of_costs
 from crowd_tvcs.search.kernels.greedy import BEFORE, BEHIND
 from crowd_tvcs.search.relaxation import Relaxation
 
-LEAST_COST = 1e-9  # of a label, to divide by
 POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0 is the gain alone
 
 Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, gain, task, place
@@ -52,16 +51,8 @@ def bargain(plan: Plan, deadline: Deadline) -> Bools:
             support = climb.run(least)
         found.append(support)
     if deadline.has_passed:
-        found.append(_regardless_of_costs(relaxation))
+        found.append(regardless_of_costs(relaxation))
     return max(found, key=lambda support: float(plan.accuracy(support).sum()))
-
-
-def _regardless_of_costs(relaxation: Relaxation) -> Bools:
-    """Climb without costs and groups, and keep the pairs of most gain per cost that fit."""
-    plan = relaxation.plan
-    cost = np.ones(relaxation.n_workers) if plan.money is None or plan.cost is None else plan.cost
-    support = relaxation.climb(relaxation.nobody(), exact=False)
-    return kept_within(plan, support, plan.answer_gain / np.maximum(cost, LEAST_COST)[:, None])
 
 
 class _Climb:

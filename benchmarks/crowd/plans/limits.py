@@ -1,6 +1,6 @@
 """What `crowd-tvcs assign --time-limit` takes, from the first table to the last file, and the gap.
 
-    python -m benchmarks.crowd.plans.limits [--limits 5 20 60] [--crowds NAME ...]
+    python -m benchmarks.crowd.plans.limits [--limits 5 20 60] [--crowds NAME ...] [--write-docs]
 
 The clock of the limit is that of the processor, as other work on the machine does not count there.
 A quiet machine waits no longer. `over` is the part of the limit by which it is exceeded, 0 for a
@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.pages import table
+from benchmarks.crowd.plans.table_of_plans import PAGE
+from benchmarks.pages import fill_file, table
 from crowd_tvcs import simulate
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.search import deadline
@@ -93,7 +94,7 @@ def words_of(case: Case, folder: Path) -> list[str]:
         k = case.classes
         matrices = 0.45 * rng.dirichlet(np.ones(k), (n, k)) + 0.55 * np.eye(k)
         lines = ([workers[i], y, a, matrices[i, y, a]] for i, y, a in np.ndindex(matrices.shape))
-        head = ["worker", "label", "answer", "chance"]
+        head = ["worker", "label", "answer", "probability"]
         words += ["--confusion", _write(folder / "confusion.csv", head, lines)]
     elif case.classes > 2:
         words += ["--classes", str(case.classes)]
@@ -126,6 +127,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--limits", type=float, nargs="*", default=[5.0, 20.0, 60.0])
     parser.add_argument("--crowds", nargs="*", default=list(CROWDS), choices=list(CROWDS))
+    parser.add_argument("--write-docs", action="store_true", help=f"write {PAGE.name} as well")
     arguments = parser.parse_args()
     deadline.time = SimpleNamespace(monotonic=time.process_time)  # type: ignore[attr-defined]
     lines = []
@@ -141,7 +143,10 @@ def main() -> int:
                 accuracy, curve = f"{found['expected_accuracy']:.5f}", "yes" if has_curve else "no"
                 lines.append([name, f"{limit:g}", f"{took:.1f}", over, accuracy, gap, curve])
                 print(*lines[-1], found["reason"], flush=True)
-    print(table(("crowd", "limit", "seconds", "over", "accuracy", "gap", "curve"), lines))
+    content = table(("crowd", "limit", "seconds", "over", "accuracy", "gap", "curve"), lines)
+    print(content)
+    if arguments.write_docs:
+        fill_file(PAGE, {"limits": content})
     return 0
 
 
