@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.methods import METHODS, assign, check_time_limit, methods_for
+from crowd_tvcs.methods import METHODS, assign_until, check_time_limit, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import is_certified
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast, ForecastModel
 from tvcs_core.streams import seed_of
 
 MAX_PAIRS = 8_000_000  # pairs of worker and task over all budgets of `around`, to bound its time
+PER_PAIR = 7e-7  # seconds of a budget by `fast`, at least, before one is timed
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,11 @@ def what_if(
     check_time_limit(time_limit)
     plans = {given: plan.with_budget(given) for given in sorted(set(budgets))}
     seed = seed_of(rng)
-    began = time.monotonic()
+    deadline = Deadline.after(time_limit)
     offers: list[BudgetPoint] = []
     for i, (given, within) in enumerate(plans.items()):
-        share = None
-        if time_limit is not None:
-            left = began + time_limit - time.monotonic()
-            share = max(left, 0.01 * time_limit) / (len(plans) - i)
-        found = assign(within, method, rng=seed, time_limit=share)
+        share = deadline.part(1.0 / (len(plans) - i))
+        found = assign_until(share, within, method, rng=seed)
         offer = _better(offers[-1] if offers else None, given, found)
         if forecast_model is not None and plan.is_table and offer.found_at == given:
             forecast_of_plan = forecast_model.forecast_plan(
@@ -132,12 +130,15 @@ def _better(before: BudgetPoint | None, budget: int, found: Assignment) -> Budge
     )  # fmt: skip
 
 
-def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[BudgetPoint, ...]]:
+def around(
+    found: Assignment, *, rng: int | None = None, deadline: Deadline | None = None
+) -> tuple[str, tuple[BudgetPoint, ...]] | None:
     """Return the points from a quarter to twice of a plan's answers, and their method.
 
     The method is the plan's own if it is quick, and the plan is then one of the points; else the
     first quick one that supports the demands of the plan: `fast`, or `greedy` with costs or groups.
-    The larger the plan, the fewer the budgets: at most 10, at least 4.
+    The larger the plan, the fewer the budgets: at most 10, at least 4. None if they would take
+    longer than the deadline leaves.
 
     Parameters
     ----------
@@ -155,12 +156,23 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Bud
     top = min(most, 2 * size if size else len(plan.quality.tasks))
     least = min(max(plan.least_budget, size // 4), top)
     budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}
-    if method != found.method:
-        return method, what_if(plan, sorted(budgets), method, rng=0)
+    is_own = method == found.method
+    budgets |= {size} if is_own else set()
+    deadline = deadline or Deadline.after(None)
     offers: list[BudgetPoint] = []
-    for budget in sorted(budgets | {size}):
-        own = found if budget == size else assign(plan.with_budget(budget), method, rng=rng)
+    took = PER_PAIR * plan.table.values.size
+    for i, budget in enumerate(sorted(budgets)):
+        if not deadline.leaves((len(budgets) - i) * took):
+            return None
+        before = deadline.left
+        own = found
+        if not is_own or budget != size:
+            seed = rng if is_own else 0
+            own = assign_until(deadline, plan.with_budget(budget), method, rng=seed)
+            if deadline.has_passed:
+                return None
         offers.append(_better(offers[-1] if offers else None, budget, own))
+        took = before - deadline.left
     return method, tuple(offers)
 
 

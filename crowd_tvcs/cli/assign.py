@@ -23,7 +23,9 @@ from tvcs_core.files.display import plural
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.search.deadline import Deadline
 
+OF_SEARCH = 0.9  # part of the time left that the method has; the rest is for curve and files
 MOST_COMPARED = 200_000  # workers x tasks up to which a cheap method is compared; takes 1 s
 
 
@@ -63,43 +65,41 @@ def assign(given: AssignOptions) -> None:
     The method best also writes prices.csv, the value of one more task of each worker. For small
     plans it writes branches.json if these prices alone do not prove the bound.
     """
-    from crowd_tvcs.methods import assign as assign_plan
-    from crowd_tvcs.methods import method_for
+    from crowd_tvcs.methods import assign_until, check_time_limit, method_for
+    from crowd_tvcs.search.deadline import Deadline
     from crowd_tvcs.skills.accuracy_forecast import with_forecast
 
     search, demands = given.search, given.demands
+    check_time_limit(search.time_limit)
+    deadline = Deadline.after(search.time_limit)
     plan, layout = given.crowd.read(demands, given.caps, given.budget)
     demands.print_dependence(plan)
     classes = demands.class_names(plan)
     method_for(plan, search.method)
     with _results(given, layout) as out:
-        by_fast = _tried_first(plan, search.seed) if search.method == "best" else None
-        found = assign_plan(
-            plan, search.method, rng=search.seed, time_limit=search.time_limit,
-            keep_on_interrupt=search.method == "best",
+        is_best = search.method == "best"
+        by_fast = _tried_first(plan, search.seed, deadline) if is_best else None
+        found = assign_until(
+            deadline.part(OF_SEARCH), plan, search.method, rng=search.seed,
+            keep_on_interrupt=is_best,
         )  # fmt: skip
         if demands.forecast_model is not None and plan.is_table:
             found = with_forecast(found, demands.forecast_model)
-        _write(found, given, classes, out)
-    _print_result(found, given.out)
-    if by_fast is not None:
-        more = found.expected_accuracy - by_fast
-        how_much = f"that is {more:.4f}" if more >= 0.00005 else "no"
-        print_message(f"{how_much} more than by --method fast")
-    _print_better_method(found, search.seed)
+        _write(found, given, classes, out, deadline)
+    _print_result(found, given.out, by_fast)
+    _print_better_method(found, search.seed, deadline)
     if found.reason.startswith("interrupted"):
         exit_with_error("interrupted: the plan is the best found until then", INTERRUPTED)
 
 
-def _tried_first(plan: Plan, seed: int) -> float | None:
+def _tried_first(plan: Plan, seed: int, deadline: Deadline) -> float | None:
     """Print and return what --method fast expects, before best goes on; None if it takes long."""
-    from crowd_tvcs.methods import METHODS
-    from crowd_tvcs.methods import assign as assign_plan
+    from crowd_tvcs.methods import METHODS, assign_until
 
     is_able = METHODS["fast"].honours.issuperset(plan.demands)
     if not is_able or not plan.is_table or plan.table.values.size > MOST_COMPARED:
         return None
-    expected = assign_plan(plan, "fast", rng=seed).expected_accuracy
+    expected = assign_until(deadline, plan, "fast", rng=seed).expected_accuracy
     print_message(
         f"--method fast expects {expected:.4f}; best looks for more, and Ctrl-C writes the best "
         "plan found by then"
@@ -107,17 +107,17 @@ def _tried_first(plan: Plan, seed: int) -> float | None:
     return expected
 
 
-def _print_better_method(found: Assignment, seed: int) -> None:
-    """Print it if a cheap method found a better plan than the requested one."""
-    from crowd_tvcs.methods import METHODS
-    from crowd_tvcs.methods import assign as assign_plan
+def _print_better_method(found: Assignment, seed: int, deadline: Deadline) -> None:
+    """Print it if a cheap method finds a better plan than the requested one in the time left."""
+    from crowd_tvcs.methods import METHODS, assign_until
     from crowd_tvcs.plan.proof import CLOSED
 
     plan, cheap = found.plan, "random" if found.method == "fast" else "fast"
     is_able = METHODS[cheap].honours.issuperset(plan.demands)
-    if found.method == "best" or not is_able or plan.table.values.size > MOST_COMPARED:
+    is_small = plan.is_table and plan.table.values.size <= MOST_COMPARED
+    if found.method == "best" or deadline.has_passed or not (is_able and is_small):
         return
-    other = assign_plan(plan, cheap, rng=seed).expected_accuracy
+    other = assign_until(deadline, plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
         print_message(
             f"--method {cheap} is faster and expects {other:.4f}, which is "
@@ -141,7 +141,9 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
         out.record["outputs"] = digests(sorted(out.folder.iterdir()))
 
 
-def _write(found: Assignment, given: AssignOptions, classes: list[str], out: Results) -> None:
+def _write(
+    found: Assignment, given: AssignOptions, classes: list[str], out: Results, deadline: Deadline
+) -> None:
     """Write the plan, its proof and its report."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
@@ -157,12 +159,15 @@ def _write(found: Assignment, given: AssignOptions, classes: list[str], out: Res
         out.json("branches.json", {"leaves": branches})
     is_table, model = found.plan.is_table, given.demands.dependence_model
     command = _command(given.crowd.quality, out.record)
+    curve = around(found, rng=out.record["seed"], deadline=deadline) if is_table else None
+    if is_table and curve is None:
+        print_message(f"the report shows no other budgets, as the time limit of {deadline} is near")
     page = render(
         found,
         source=out.record["inputs"][0]["file"],
         command=command,
         caps=out.record["parameters"],
-        curve=around(found, rng=out.record["seed"]) if is_table else None,
+        curve=curve,
         measured=model.measured if is_table and model is not None else (),
     )
     out.text("report.html", page)
@@ -177,7 +182,7 @@ def _command(quality: Path | None, record: dict[str, Any]) -> str:
     return command_line(words, options)
 
 
-def _print_result(found: Assignment, out: Path) -> None:
+def _print_result(found: Assignment, out: Path, by_fast: float | None) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
@@ -185,6 +190,10 @@ def _print_result(found: Assignment, out: Path) -> None:
         f"{plural(found.size, 'answer')}, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
+    if by_fast is not None:
+        more = found.expected_accuracy - by_fast
+        how_much = f"{more:.4f} more than" if more >= 0.00005 else "no more than"
+        print_message(f"{how_much} --method fast expects")
     if (forecast := found.facts.get("forecast")) is not None:
         print_message(str(AccuracyForecast(**forecast)))
     if found.spent is not None:

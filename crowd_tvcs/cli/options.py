@@ -213,8 +213,9 @@ class Search:
     time_limit: Annotated[
         float,
         Help(
-            "Return the best plan found within SECONDS. If the limit is reached, results may "
-            "differ between machines.",
+            "Seconds of waiting for the whole command, without the start of the program and "
+            "compiling. The best plan found by then is returned. If the limit is reached, results "
+            "may differ between machines.",
             "SECONDS",
         ),
     ] = 60.0

@@ -11,6 +11,8 @@ from tvcs_core.command.options import Sets, integers, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, print_message
 
+LEAST_TIME = 0.001  # seconds for the plans if reading took all
+
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIfOptions:
@@ -36,14 +38,18 @@ def what_if(given: WhatIfOptions) -> None:
     within 0.001 of the bound. forecast, low, high: with --dependence, the forecast share of right
     labels with its 95 % interval. The time limit is for all budgets together.
     """
+    from crowd_tvcs.methods import check_time_limit
+    from crowd_tvcs.search.deadline import Deadline
     from crowd_tvcs.what_if import steps
     from crowd_tvcs.what_if import what_if as what_if_budget
 
     method, seed = given.search.method, given.search.seed
+    check_time_limit(given.search.time_limit)
+    deadline = Deadline.after(given.search.time_limit)
     wanted = integers("--budgets", given.budgets)
     plan, _ = given.crowd.read(given.demands, given.caps, None)
     given.demands.print_dependence(plan)
-    how: dict[str, Any] = {"rng": seed, "time_limit": given.search.time_limit}
+    how: dict[str, Any] = {"rng": seed, "time_limit": max(LEAST_TIME, deadline.left)}
     rows = steps(
         what_if_budget(plan, wanted, method, forecast_model=given.demands.forecast_model, **how)
     )

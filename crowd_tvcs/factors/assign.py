@@ -67,9 +67,8 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
     """
     teams = least_teams(plan, _most_workers(plan))
     relaxed = GroupRelaxation.of(Groups.of(plan))
-    share = None if deadline.left == math.inf else SHARE_OF_PRICES * deadline.left
     with _one_blas_thread():
-        with Deadline.after(share) as first:
+        with deadline.part(SHARE_OF_PRICES) as first:
             best = _begin(relaxed, teams)
             search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
             state = _State(relaxed, search, best, teams, rng, deadline)

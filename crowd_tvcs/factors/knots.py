@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,6 +76,8 @@ class KnotsOfKind:
         mine = np.flatnonzero(groups.plan.factors.kind[groups.member[groups.group_line]] == kind)
         table = groups.plan.factors.table
         quality = table.values[:, kind]
+        if members.n_classes == 2:  # who is mostly wrong counts as one who is as often right
+            quality = np.maximum(quality, 1.0 - quality)
         may = np.ones(quality.size, bool) if table.allowed is None else table.allowed[:, kind]
         used = quality[may & (quality >= least)]
         worst = quality[may].min(initial=1.0)
@@ -231,74 +233,104 @@ def _least_prices(
 
     Prices alternate between those of the program over the cuts and their mean with the best ones.
     Return them and the dual: which multisets tasks take; None if the deadline struck before there
-    is one. The variables of the program are the price of any label, those of the knots, the values
-    of groups, and those of workers if there are several kinds.
+    is one.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, vstack
-
-    ends = np.cumsum([1, *(one.at.size for one in known)])
-    places = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
-    size, n_workers = int(ends[-1]) + weight.size, caps.size - 1
-    if len(known) == 1:  # the price of a worker is a mean of those of two knots
-        links = csr_array((0, size))
-        cost = np.concatenate([caps[-1:], known[0].share.T @ caps[:-1], weight])
-    else:
-        links = _links(known, places, size)
-        cost = np.concatenate([caps[-1:], np.zeros(size - weight.size - 1), weight, caps[:-1]])
-    of_groups = slice(size - weight.size, size)
-    bounds = [(0.0, 1.0)] * of_groups.start + [(None, None)] * weight.size
-    bounds += [(0.0, 1.0)] * (cost.size - size)
-    point, best, found = np.zeros(cost.size), np.inf, np.zeros(cost.size)
-    cuts: list[Floats] = []
-    right: list[Floats] = []
-    taken: list[tuple[int, Floats]] = []
-    dual = np.empty(0)
+    cuts = _Cuts(known, caps, weight)
+    point, best, found = np.zeros(cuts.cost.size), np.inf, np.zeros(cuts.cost.size)
     for turn in range(ROUNDS):
-        prices, bound = [point[place] for place in places], float(point[0] * caps[-1])
-        bound += float(_of_workers(known, prices) @ caps[:n_workers])
-        for one, place in zip(known, places, strict=True):
-            value, gain, labels = one.best(point[place], point[0])
-            bound += float(weight[one.groups] @ value)
-            cut = np.zeros((value.size, cost.size))
-            cut[:, 0], cut[:, place] = -labels.sum(axis=1), -labels
-            cut[np.arange(value.size), of_groups.start + one.groups] = -1.0
-            cuts.append(cut)
-            right.append(-gain)
-            taken.extend(zip(one.groups.tolist(), labels, strict=True))
+        bound = cuts.add_at(point)
         if bound < best:
             best, found = bound, point
         if turn and deadline.has_passed:
             break
+        solved = cuts.solve(deadline)
+        if solved is None or best - solved.fun <= CLOSE * weight.sum():
+            break
+        is_price = np.arange(point.size) < cuts.of_groups.start
+        point = np.where(is_price, solved.x.clip(0.0, 1.0), 0.0)
+        if turn % 2:
+            point = 0.5 * (point + found)
+    return cuts.program(found) if cuts.dual.size else None
+
+
+class _Cuts:
+    """The linear program over the multisets that were best at some prices, a cut for each.
+
+    The variables are the price of any label, those of the knots, the values of groups, and those of
+    workers if there are several kinds. With one, the price of a worker is a mean of two knots.
+    """
+
+    def __init__(self, known: list[KnotsOfKind], caps: Floats, weight: Floats) -> None:
+        from scipy.sparse import csr_array
+
+        ends = np.cumsum([1, *(one.at.size for one in known)])
+        pairs = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+        self.places = [slice(a, b) for a, b in pairs]
+        size = int(ends[-1]) + weight.size
+        if len(known) == 1:
+            self.links = csr_array((0, size))
+            self.cost = np.concatenate([caps[-1:], known[0].share.T @ caps[:-1], weight])
+        else:
+            self.links = _links(known, self.places, size)
+            none = np.zeros(size - weight.size - 1)
+            self.cost = np.concatenate([caps[-1:], none, weight, caps[:-1]])
+        self.known, self.caps, self.weight = known, caps, weight
+        self.of_groups = slice(size - weight.size, size)
+        self.bounds = [(0.0, 1.0)] * self.of_groups.start + [(None, None)] * weight.size
+        self.bounds += [(0.0, 1.0)] * (self.cost.size - size)
+        self.rows: list[Floats] = []
+        self.right: list[Floats] = []
+        self.taken: list[tuple[int, Floats]] = []  # group and labels of every cut
+        self.dual = np.empty(0)
+
+    def add_at(self, point: Floats) -> float:
+        """Add the best multisets at some prices; return the bound that the prices prove."""
+        prices = [point[place] for place in self.places]
+        bound = float(point[0] * self.caps[-1] + _of_workers(self.known, prices) @ self.caps[:-1])
+        for one, place in zip(self.known, self.places, strict=True):
+            value, gain, labels = one.best(point[place], point[0])
+            bound += float(self.weight[one.groups] @ value)
+            cut = np.zeros((value.size, self.cost.size))
+            cut[:, 0], cut[:, place] = -labels.sum(axis=1), -labels
+            cut[np.arange(value.size), self.of_groups.start + one.groups] = -1.0
+            self.rows.append(cut)
+            self.right.append(-gain)
+            self.taken.extend(zip(one.groups.tolist(), labels, strict=True))
+        return bound
+
+    def solve(self, deadline: Deadline) -> Any:
+        """Solve the program over all cuts and keep its dual; None if it is not solved in time."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array, vstack
+
         solved = linprog(
-            cost,
-            A_ub=vstack([links, csr_array(np.vstack(cuts))]),
-            b_ub=np.concatenate([np.zeros(links.shape[0]), *right]),
-            bounds=bounds,
+            self.cost,
+            A_ub=vstack([self.links, csr_array(np.vstack(self.rows))]),
+            b_ub=np.concatenate([np.zeros(self.links.shape[0]), *self.right]),
+            bounds=self.bounds,
             method="highs",
             options={"time_limit": max(0.01, min(deadline.left, 1e6))},
         )
         if solved.status != 0:
-            break
-        dual = -solved.ineqlin.marginals
-        if best - solved.fun <= CLOSE * weight.sum():
-            break
-        point = np.where(np.arange(cost.size) < of_groups.start, solved.x.clip(0.0, 1.0), 0.0)
-        if turn % 2:
-            point = 0.5 * (point + found)
-    if not dual.size:
-        return None
-    loads = dual[: links.shape[0]].reshape(len(known), -1).T if len(known) > 1 else caps[:-1, None]
-    used = np.flatnonzero(dual[links.shape[0] :])
-    return KnotsProgram(
-        known,
-        np.array([taken[cut][0] for cut in used]),
-        [taken[cut][1] for cut in used],
-        dual[links.shape[0] :][used],
-        loads,
-        [one.convex(found[place]) for one, place in zip(known, places, strict=True)],
-        float(found[0]),
-    )
+            return None
+        self.dual = -solved.ineqlin.marginals
+        return solved
+
+    def program(self, point: Floats) -> KnotsProgram:
+        """Return the prices at a point, convex, with the multisets of the dual."""
+        loads, tasks = np.split(self.dual, [self.links.shape[0]])
+        is_one = len(self.known) == 1
+        used = np.flatnonzero(tasks)
+        pairs = zip(self.known, self.places, strict=True)
+        return KnotsProgram(
+            self.known,
+            np.array([self.taken[cut][0] for cut in used]),
+            [self.taken[cut][1] for cut in used],
+            tasks[used],
+            self.caps[:-1, None] if is_one else loads.reshape(len(self.known), -1).T,
+            [one.convex(point[place]) for one, place in pairs],
+            float(point[0]),
+        )
 
 
 def _links(known: list[KnotsOfKind], places: list[slice], size: int) -> csr_array:

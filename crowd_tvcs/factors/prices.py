@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -127,9 +126,8 @@ class PriceSearch:
     def _part_of_the_time(self, part: float) -> Iterator[Deadline]:
         """Have the deadline at a part of the time that is left."""
         whole = self._deadline
-        with Deadline.after(None if whole.left == math.inf else part * whole.left) as deadline:
-            self._deadline = deadline
-            yield deadline
+        with whole.part(part) as self._deadline:
+            yield self._deadline
         self._deadline = whole
 
     def _look_closer(self) -> None:
@@ -219,8 +217,7 @@ class PriceSearch:
             usual = Deadline.after(None) if self._needs_sets else deadline
             return self.columns.solve_master(self.guide, usual)
         if master is not None and self._is_central:
-            limit = None if deadline.left == math.inf else max(0.0, AT_VERTEX * deadline.left)
-            return self.columns.vertex_master(master, Deadline.after(limit)) or master
+            return self.columns.vertex_master(master, deadline.part(AT_VERTEX)) or master
         return master
 
     def _within(self) -> float:

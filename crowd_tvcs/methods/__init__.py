@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.search.deadline import Deadline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,9 +133,10 @@ def assign(
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit
-        Seconds after which the best assignment so far is returned; None for no limit. If the
-        limit is reached, the result depends on the speed of the machine. Setting up the problem
-        and a first plan is always finished: 2 s for a million pairs of four classes.
+        Wall-clock seconds after which the best assignment so far is returned; None for no limit.
+        Compiling kernels does not count. If the limit is reached, the result depends on the speed
+        of the machine. Setting up the problem and a first plan is always finished: 2 s for a
+        million pairs of four classes.
     keep_on_interrupt
         Whether the first Ctrl-C, in the main thread, returns the best assignment so far too, with
         a `reason` that begins with "interrupted"; only the second raises then.
@@ -157,20 +159,37 @@ def assign(
     >>> assign(Plan(quality, max_workers_per_task=1, budget=2), "qlp").pairs()
     [('ann', 't1'), ('bob', 't2')]
     """
-    import numpy as np
-
-    from crowd_tvcs.plan.plan import Plan, by_name
-    from crowd_tvcs.search.common_error import plan_of_a_vote, restate_for
-    from crowd_tvcs.search.deadline import Deadline, ended_by_interrupts
-    from tvcs_core.streams import stream
+    from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.search.deadline import Deadline
 
     check_type("plan", plan, Plan)
-    chosen = method_for(plan, method)
     check_time_limit(time_limit)
+    method_for(plan, method)  # loaded before the clock runs
+    deadline = Deadline.after(time_limit)
+    return assign_until(deadline, plan, method, rng=rng, keep_on_interrupt=keep_on_interrupt)
+
+
+def assign_until(
+    deadline: Deadline,
+    plan: Plan,
+    method: str,
+    *,
+    rng: int | np.random.Generator | None = None,
+    keep_on_interrupt: bool = False,
+) -> Assignment:
+    """Choose as `assign` does, until a deadline."""
+    import numpy as np
+
+    from crowd_tvcs.plan.plan import by_name
+    from crowd_tvcs.search.common_error import plan_of_a_vote, restate_for
+    from crowd_tvcs.search.deadline import ended_by_interrupts
+    from tvcs_core.streams import stream
+
+    chosen = method_for(plan, method)
     rng = stream(rng, "assign", method) if plan.is_table else stream(rng, "plan in factors")
     rows, columns = by_name(plan.quality.workers), by_name(plan.quality.tasks)
     kept = ended_by_interrupts() if keep_on_interrupt else nullcontext()
-    with kept, Deadline.after(time_limit) as deadline:
+    with kept, deadline:
         ordered = plan.reorder(rows, columns)
         if plan.common_error > 0.0 and chosen.weighs_votes:
             vote = plan_of_a_vote(ordered)

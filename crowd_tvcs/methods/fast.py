@@ -23,9 +23,9 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     Then workers change places as long as that gains, for at most a fixed amount of work: two
     workers with each other, or one gives their place to somebody who has room.
 
-    With more than two classes nobody changes places. It draws no random number and does not look
-    at the deadline.
+    With more than two classes nobody changes places. It draws no random number. After the deadline
+    only the odd sizes are tried.
     """
     relaxation = Relaxation.of(plan)
-    how, sets = quick(relaxation)
+    how, sets = quick(relaxation, deadline)
     return Assignment(plan, Assigned.of_support(relaxation.support_of(sets)), "fast", how)

@@ -20,10 +20,13 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     The gain is not submodular: a second voter who is not better than the first adds exactly 0, and
     a third may add a lot. If no pair adds anything, the one goes in that adds most to
     the expected posterior probability of the truth, which is never 0, so that the next may gain.
-    Gains are kept until a voter joins the task. It draws no random number and does not look at the
-    deadline. Gains on tasks of more than 12 voters are approximate. With money the largest gain
-    per cost goes first; that is tried again with roots of the cost and with the gain alone, and
-    the best is taken (`crowd_tvcs.search.greedy_with_costs`).
+    Gains are kept until a voter joins the task. It draws no random number. Gains on tasks of more
+    than 12 voters are approximate. With money the largest gain per cost goes first; until the
+    deadline that is tried again with roots of the cost and with the gain alone, and the best is
+    taken (`crowd_tvcs.search.greedy_with_costs`).
     """
-    support = bargain(plan) if is_rationed(plan) else climb(Relaxation.of(plan), exact=True)
+    if is_rationed(plan):
+        support = bargain(plan, deadline)
+    else:
+        support = climb(Relaxation.of(plan), exact=True)
     return Assignment(plan, Assigned.of_support(support), "greedy", "no pair with a gain has room")

@@ -72,7 +72,7 @@ def read_plan(
         Number of classes (None for those of `confusion`, else as many as probabilities, else 2) and
         the probability of each, in place of `prior`.
     confusion
-        Table with the columns `worker`, `label`, `answer` and `chance`, see
+        Table with the columns `worker`, `label`, `answer` and `probability`, see
         `crowd_tvcs.answers.confusion`; its labels are the classes.
     money, common_error
         As for `Plan`.
@@ -90,7 +90,7 @@ def read_plan(
     ValueError
         If the demands cannot be met together.
     """
-    matrices = None
+    names, matrices = None, None
     if confusion is not None:
         names, matrices = read_confusion(confusion, quality.workers)
         if classes not in (None, len(names)):
@@ -99,31 +99,19 @@ def read_plan(
     n_classes = number_of_classes(classes, class_prior)
     if n_classes == 2 and class_prior is not None:
         prior, class_prior = chance_of_the_second(prior, class_prior), None
-    of_classes: Sequence[float] | Floats | None = class_prior
     per_worker = _Column(quality.workers, max_tasks_per_worker, NO_CAP)
-    per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
-    least = _Column(quality.tasks, 0, 0)
-    chance = _Column(quality.tasks, prior, 0.5)
     cost, group = _Column(quality.workers, None, None), _Column(quality.workers, None, None)
     if workers is not None:
-        targets = {"max_tasks": per_worker, "cost": cost, "group": group}
         rows = read_worker_rows(workers, set(quality.workers))
         check_costs(workers, rows, quality.workers)
-        _fill(rows, targets)
+        _fill(rows, {"max_tasks": per_worker, "cost": cost, "group": group})
+    per_task = _Column(quality.tasks, max_workers_per_task, NO_CAP)
+    least, chance = _Column(quality.tasks, 0, 0), _Column(quality.tasks, prior, 0.5)
+    of_classes: Sequence[float] | Floats | None = class_prior
     if tasks is not None:
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
-        readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
-        class_names = None if confusion is None else names
-        table = open_table(tasks)
-        columns = columns_of_classes(table, n_classes, class_names)
-        others = [*columns, *(["kind"] if has_kinds else [])]
-        rows = rows_of(table, TASK, readers, set(quality.tasks), skipped=others)
-        if columns:
-            of_classes = np.array(checked_prior(class_prior, len(quality.tasks), n_classes))
-            place = {name: j for j, name in enumerate(quality.tasks)}
-            listed = [place[name] for name in rows]
-            of_classes[listed] = read_chances(table, columns, of_classes[listed])
-        _fill(rows, targets)
+        also = ["kind"] if has_kinds else []
+        of_classes = _read_tasks(tasks, targets, also, n_classes, class_prior, names)
     if forbidden is not None:
         pairs = _read_pairs(forbidden, quality)
         allowed = ~pairs if quality.allowed is None else quality.allowed & ~pairs
@@ -145,6 +133,33 @@ def read_plan(
             group=group.values if group.is_given else None,
             common_error=common_error,
         )
+
+
+def _read_tasks(
+    path: Path,
+    targets: Mapping[str, _Column],
+    also: list[str],
+    n_classes: int,
+    class_prior: Sequence[float] | None,
+    names: Sequence[str] | None,
+) -> Sequence[float] | Floats | None:
+    """Fill the columns of tasks from their table; return the chances of the classes.
+
+    Columns that may be there `also` are not read. `names` are the classes of confusion matrices.
+    """
+    every = next(iter(targets.values())).names
+    readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
+    table = open_table(path)
+    columns = columns_of_classes(table, n_classes, names)
+    rows = rows_of(table, TASK, readers, set(every), skipped=[*columns, *also])
+    _fill(rows, targets)
+    if not columns:
+        return class_prior
+    out = np.array(checked_prior(class_prior, len(every), n_classes))
+    place = {name: j for j, name in enumerate(every)}
+    listed = [place[name] for name in rows]
+    out[listed] = read_chances(table, columns, out[listed])
+    return out
 
 
 @contextmanager

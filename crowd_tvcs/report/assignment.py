@@ -47,7 +47,7 @@ def render(
         `max_workers_per_task`, `max_tasks_per_worker` and `budget` as given, None for no cap, and
         the names of the tables `workers`, `tasks`, `forced` and `forbidden` if there are any.
     curve
-        Method and points of other budgets; None to leave the curve out.
+        Method and points of other budgets; None if the time limit left none for them.
     measured
         Calibration of votes on the gold tasks behind the skills, if known.
 

@@ -51,6 +51,10 @@ class Deadline:
         limit = math.inf if seconds is None else float(seconds)
         return cls(limit, time.monotonic() + limit)
 
+    def part(self, share: float) -> Deadline:
+        """Return a deadline of the same limit that strikes after a share of the time left."""
+        return Deadline(self.seconds, time.monotonic() + share * self.left)
+
     def __enter__(self) -> Deadline:
         """Start the timer."""
         _running.append(self)

@@ -7,8 +7,16 @@ import heapq
 import numpy as np
 
 from crowd_tvcs.arrays import Bools, Floats, Integers
-from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
+from crowd_tvcs.plan.costs import (
+    ROUNDING,
+    cheapest_that_meets,
+    group_codes,
+    open_pairs,
+    spent,
+)
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.initial import regardless_of_costs
 from crowd_tvcs.search.kernels.greedy import BEFORE, BEHIND
 from crowd_tvcs.search.relaxation import Relaxation
 
@@ -17,11 +25,12 @@ POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the cost that a gain is divided by; 0
 Offer = tuple[float, float, float, int, int]  # smallest first: urgency, ratio, gain, task, place
 
 
-def bargain(plan: Plan) -> Bools:
+def bargain(plan: Plan, deadline: Deadline) -> Bools:
     """Add pair after pair within caps, money and groups; pairs of shape (workers, tasks).
 
     With money by gain per cost to each of `POWERS`, and the best of these is taken. Where a climb
-    leaves a minimum unmet, it starts again from the cheapest pairs that meet all.
+    leaves a minimum unmet, it starts again from the cheapest pairs that meet all. The deadline ends
+    a climb with the pairs that it has; then pairs chosen without costs and groups are tried too.
 
     Raises
     ------
@@ -30,12 +39,19 @@ def bargain(plan: Plan) -> Bools:
     """
     relaxation = Relaxation.of(plan)
     nobody = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
-    climbs = [_Climb(relaxation, power) for power in (POWERS if plan.money is not None else (0.0,))]
-    found = [climb.run(nobody) for climb in climbs]
-    failed = [bool(plan.unmet(support)) for support in found]
-    if any(failed):
-        start = cheapest_that_meets(plan)
-        found = [c.run(start) if f else s for c, s, f in zip(climbs, found, failed, strict=True)]
+    found: list[Bools] = []
+    least: Bools | None = None
+    for power in POWERS if plan.money is not None else (0.0,):
+        if deadline.has_passed:
+            break
+        climb = _Climb(relaxation, power, deadline)
+        support = climb.run(nobody)
+        if plan.unmet(support):
+            least = cheapest_that_meets(plan) if least is None else least
+            support = climb.run(least)
+        found.append(support)
+    if deadline.has_passed:
+        found.append(regardless_of_costs(relaxation))
     return max(found, key=lambda support: float(plan.accuracy(support).sum()))
 
 
@@ -46,8 +62,8 @@ class _Climb:
     leading offer is the best there is if it still stands.
     """
 
-    def __init__(self, relaxation: Relaxation, power: float) -> None:
-        self.relaxation, plan = relaxation, relaxation.plan
+    def __init__(self, relaxation: Relaxation, power: float, deadline: Deadline) -> None:
+        self.relaxation, plan, self.deadline = relaxation, relaxation.plan, deadline
         self.cost = np.zeros(relaxation.n_workers) if plan.cost is None else plan.cost
         self.weight = self.cost**power
         self.score = relaxation.scorer()
@@ -67,13 +83,17 @@ class _Climb:
         out = start.copy()
         teams = [rank[j, np.flatnonzero(new[:, j])].tolist()
                  for j in range(relaxation.n_tasks)]  # fmt: skip
-        scores = [self.score(j, teams[j]) for j in range(relaxation.n_tasks)]
-        offers = [
-            o for j in range(relaxation.n_tasks) if (o := self._best(j, scores[j])) is not None
-        ]
+        scores: list[Floats] = []
+        offers: list[Offer] = []
+        for j, team in enumerate(teams):
+            if self.deadline.has_passed:
+                return out
+            scores.append(self.score(j, team))
+            if (offer := self._best(j, scores[j])) is not None:
+                offers.append(offer)
         heapq.heapify(offers)
         left = plan.budget - int(start.sum())
-        while left > 0 and offers:
+        while left > 0 and offers and not self.deadline.has_passed:
             *_, j, place = heapq.heappop(offers)
             i = who[j, place]
             if self._is_open(i, j):

@@ -12,6 +12,8 @@ from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import Relaxation
 from tvcs_core import TVCS, project
 
+LEAST_COST = 1e-9  # of a label, to divide by
+
 
 def quick(relaxation: Relaxation, deadline: Deadline | None = None) -> tuple[str, TaskSets]:
     """Take the better of two cheap assignments, and how it was made.
@@ -50,6 +52,14 @@ def climb(relaxation: Relaxation, *, exact: bool, start: TaskSets | None = None)
         begin = relaxation.sets_of(met(relaxation.plan, support))
         return climb(relaxation, exact=exact, start=begin)
     return support
+
+
+def regardless_of_costs(relaxation: Relaxation) -> Bools:
+    """Climb without costs and groups, and keep the pairs of most gain per cost that fit."""
+    plan = relaxation.plan
+    cost = np.ones(relaxation.n_workers) if plan.money is None or plan.cost is None else plan.cost
+    support = relaxation.climb(relaxation.nobody(), exact=False)
+    return kept_within(plan, support, plan.answer_gain / np.maximum(cost, LEAST_COST)[:, None])
 
 
 def met(plan: Plan, support: Bools) -> Bools:

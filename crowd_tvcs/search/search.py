@@ -13,7 +13,7 @@ from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST, NEARLY
 from crowd_tvcs.search.column_generation import Columns
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
-from crowd_tvcs.search.initial import met, quick
+from crowd_tvcs.search.initial import met, quick, regardless_of_costs
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.matrix_knots import bound_by_matrix_knots, has_hard_sets
 from crowd_tvcs.search.relaxation import (
@@ -110,9 +110,12 @@ class Search:
         return self._closed() or (self._deadline.reason if self._is_late() else ended)
 
     def begin_greedily(self) -> None:
-        """Try greedy assignments of a small plan with money or groups, whatever the time."""
-        if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
-            self.offer(bargain(self.relaxation.plan))
+        """Try greedy assignments with money or groups after the deadline, by exact gains if few."""
+        plan = self.relaxation.plan
+        if plan.table.values.size <= FEW_BARGAINED:
+            self.offer(bargain(plan, Deadline.after(None)))
+        else:
+            self.offer(regardless_of_costs(self.relaxation))
 
     def _trade(self) -> None:
         """With money or groups, exchange workers in the best assignment if it is a new one."""
@@ -130,7 +133,7 @@ class Search:
         plan = self.relaxation.plan
         few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
         if plan.table.values.size <= few:
-            self.offer(bargain(plan))
+            self.offer(bargain(plan, self._deadline))
             self._columns.add(self.best)
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
             if whole is not None:

@@ -23,7 +23,6 @@ from crowd_tvcs.accuracy.model import AnswerModel
 from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.kernels import greedy, greedy_many_classes, pricing, pricing_many_classes
-from crowd_tvcs.search.kernels.bounds import INTERVALS
 from crowd_tvcs.search.kernels.records import (
     AnswerCounts,
     Candidates,
@@ -210,7 +209,7 @@ class ManyClassVoters:
     def _scratch(self, candidates: Candidates) -> ManyClassScratch:
         """Return scratch for the best sets, of one thread."""
         n, exact = candidates.worker.shape[1], self.model.exact
-        most = self.model.counts.begin.size + n + INTERVALS
+        most = self.model.counts.begin.size + n + 2
         return ManyClassScratch(
             asked=np.empty(n),
             short=Shortlist.empty(n, has_groups=candidates.group.size > 0),
@@ -255,8 +254,6 @@ def folded_scratch(candidates: Candidates) -> tuple[Scratch, BranchScratch]:
         asked=np.empty(n),
         short=Shortlist.empty(n, has_groups=candidates.group.size > 0),
         tried=np.empty(n, dtype=np.int64),
-        beaten=np.empty(INTERVALS + 1, dtype=np.int64),
-        order=np.empty(n, dtype=np.int64),
     )
     branch = BranchScratch(
         tables=Tables.empty(EXACT + 1, 2 * TABLE),

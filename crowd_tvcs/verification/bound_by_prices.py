@@ -208,7 +208,9 @@ def _priced(
     if by_knots:
         # Of two classes exact pricing is as quick where the knots are most of the workers.
         many = MAX_KNOTS if plan.model is not None else min(MAX_KNOTS, int(may.sum()) // 2)
-        knots = knots_of(plan.table.values[may, j], cost[may], many)
+        quality = plan.table.values[may, j]
+        quality = np.maximum(quality, 1.0 - quality) if plan.model is None else quality
+        knots = knots_of(quality, cost[may], many)
         if knots is None:
             return 1.0, 1.0
         if plan.model is not None:

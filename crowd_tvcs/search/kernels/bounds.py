@@ -11,9 +11,6 @@ import numpy as np
 
 from crowd_tvcs.accuracy.kernels.two_class_table import total
 from crowd_tvcs.search.kernels.groups import (
-    INTERVALS,
-    is_ever_among,
-    keep_staying,
     least_of_mates,
     make_way,
     take_off,
@@ -106,36 +103,6 @@ def shortlist(quality, worker, price, group, cap, must, out, least):
         c += 1
         held = hold(least, held, cap, cost)
     return c
-
-
-@kernel
-def drop_beaten(short, cap, beaten, stays):
-    """Drop, in place, voters beaten by `cap` others at every slope; return the number left.
-
-    Beside the others of a set, the accuracy is convex in the quality of a voter and rises with
-    a slope m in [0, 1]. In an optimal set nobody outside has a larger m * q - p than a member at
-    that member's slope, so there fewer than `cap` others beat them. `beaten` is scratch for
-    INTERVALS + 1 integers, `stays` for one per voter.
-    """
-    q, p, c = short.quality, short.price, short.quality.size
-    for i in range(c):
-        # beaten[g] is the change, from interval to interval, of how many beat i in all of it.
-        for g in range(INTERVALS + 1):
-            beaten[g] = 0
-        for x in range(c):
-            if q[x] == q[i]:
-                if p[x] < p[i] or (p[x] == p[i] and x < i):
-                    beaten[0] += 1
-                continue
-            at = INTERVALS * (p[x] - p[i]) / (q[x] - q[i])  # where both are equal
-            if q[x] > q[i]:
-                if at < INTERVALS:
-                    beaten[int(at) + 1 if at >= 0.0 else 0] += 1
-            elif at > 1.0:
-                beaten[0] += 1
-                beaten[INTERVALS if at > INTERVALS else int(np.ceil(at)) - 1] -= 1
-        stays[i] = is_ever_among(beaten, cap)
-    return keep_staying(short, stays)
 
 
 @kernel

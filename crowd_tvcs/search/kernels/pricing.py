@@ -5,17 +5,15 @@ import numpy as np
 from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, lay_fixed, tabulate, total
 from crowd_tvcs.search.kernels.bounds import (
     bound_by_lines,
-    drop_beaten,
     fill_copies,
     first_of,
     hold,
     shortlist,
 )
 from crowd_tvcs.search.kernels.branch_and_bound import ascend, branch_and_bound
-from crowd_tvcs.search.kernels.groups import count_groups, drop_beaten_of_groups
+from crowd_tvcs.search.kernels.groups import count_groups
 from tvcs_core.jit import kernel
 
-MANY = 24  # voters from which on looking for beaten ones pays
 LEAST_ROOM = 4  # voters that may be chosen beside very many fixed ones
 MOST_TIMES = 40  # that money is asked a higher price of a task that has too little of it
 LEAST_RISE = 0.01  # of that price, which then doubles
@@ -106,13 +104,6 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
         fill_copies(t[0], f[0], size, short.quality[0], worth, branch.bounds.chance, copies)
         bound = bound_by_lines(copies, slots + 1, worth, short, first, value, held, gain)
         proved = bound <= value
-    if c > MANY and slots > 1 and limit.steps > 0:
-        beaten, stays = scratch.beaten, scratch.tried
-        if short.group.size == 0:
-            c = drop_beaten(short, slots, beaten, stays)
-        elif slots > 2:  # for pairs, looking for beaten voters takes longer than trying all
-            c = drop_beaten_of_groups(short, slots, beaten, stays, scratch.order)
-        short = first_of(short, c)
     start = value
     k = -1
     nodes = limit.steps + 1

@@ -200,17 +200,11 @@ class Scratch(NamedTuple):
         Three arrays of n, for the shortlist.
     tried
         (n,): places in the shortlist of a set that is tried.
-    beaten
-        (INTERVALS + 1,): see `crowd_tvcs.search.kernels.bounds.drop_beaten`.
-    order
-        (n,): see `crowd_tvcs.search.kernels.groups.drop_beaten_of_groups`.
     """
 
     asked: Floats
     short: Shortlist
     tried: Integers
-    beaten: Integers
-    order: Integers
 
 
 class ManyClassBranchScratch(NamedTuple):

@@ -13,6 +13,7 @@ import pytest
 
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.search.search import Search
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tvcs_core.command import shell
@@ -299,7 +300,22 @@ def test_a_time_limit_that_strikes_is_reported(tmp_path):
     table = tmp_path / "crowd" / "quality.csv"
     done = check_done(assign(table, tmp_path / "out", "--budget", 100, "--time-limit", 0.001))
     assert "the time limit of 0.001 s, exceeded by " in done.stderr
+    assert "the report shows no other budgets, as the time limit of 0.001 s is near" in done.stderr
     assert len(read_pairs(tmp_path / "out")) == 100
+
+
+def test_the_time_limit_is_for_the_whole_command(tmp_path, monkeypatch):
+    crowd_tvcs("simulate", "--workers", 8, "--tasks", 20, "--out", tmp_path / "crowd")
+    left, run = [], Search.run
+
+    def note(search):
+        left.append(search._deadline.left)
+        return run(search)
+
+    monkeypatch.setattr(Search, "run", note)
+    table = tmp_path / "crowd" / "quality.csv"
+    check_done(assign(table, tmp_path / "out", "--method", "best", "--time-limit", 100))
+    assert 0.0 < left[0] < 90.0  # a tenth of what reading and `fast` leave is for the files
 
 
 @pytest.mark.parametrize(("words", "one"), [([], "assign"), (["serve"], "links")])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from crowd_tvcs import assign
+from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import knots
 from crowd_tvcs.factors.assign import begin_by_knots
 from crowd_tvcs.factors.from_knots import plans_by_knots
@@ -83,6 +84,21 @@ def test_very_many_workers_of_few_kinds_are_certified_and_checked(n_kinds, loads
         assert may_have_knots(one)
         # With several kinds, corners of the hull of the workers are priced no lower than the knots.
         assert -1e-5 <= checked(found.plan, found) - found.bound <= 1e-9
+
+
+def test_who_is_mostly_wrong_is_worth_as_much_as_who_is_as_often_right():
+    _, plan = crowd(200, 2000, 3, seed=1)
+    table, is_turned = plan.factors.table, np.random.default_rng(0).random((200, 3)) < 0.3
+    values = np.where(is_turned, 1.0 - table.values, table.values)
+    factors = Factors(
+        Quality(values, table.workers, table.tasks), plan.factors.tasks, plan.factors.kind
+    )
+    turned = Plan(factors, max_workers_per_task=5, max_tasks_per_worker=50, budget=plan.budget)
+    found, other = (assign(one, "best", rng=0, time_limit=None) for one in (plan, turned))
+    assert other.certified
+    assert other.bound == pytest.approx(found.bound, abs=1e-6)
+    assert other.expected_accuracy == pytest.approx(found.expected_accuracy, abs=1e-6)
+    assert -1e-5 <= checked(other.plan, other) - other.bound <= 1e-9
 
 
 def test_a_plan_from_knots_keeps_its_caps_and_nobody_votes_twice():

@@ -8,6 +8,7 @@ import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
 from crowd_tvcs.report.assignment import render
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.what_if import around
 from tvcs_core.files.page import HEIGHT, WIDTH
 
@@ -146,6 +147,15 @@ def test_the_curve_is_there_in_numbers_too():
             after.answers - before.answers
         )
         assert f"{100 * gain:.4f}" in page.text
+
+
+def test_a_curve_that_would_end_late_is_left_out_and_the_page_says_so():
+    found, _ = report(5, 20, "fast")
+    assert around(found, deadline=Deadline.after(1e-9)) is None
+    assert around(found, deadline=Deadline.after(1000.0)) == around(found)
+    page = Page(render(found, source="q.csv", command="x", caps=CAPS, curve=None))
+    assert "This report shows no other budgets, as the time limit was near." in page.text
+    assert "shows no other budgets" not in report(5, 20, "fast")[1].text
 
 
 def test_a_certified_plan_shows_its_bound_and_what_one_more_is_worth():

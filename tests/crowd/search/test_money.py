@@ -14,6 +14,7 @@ from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import POWERS, _Climb
 from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation
+from crowd_tvcs.simulation import simulate
 from crowd_tvcs.verification.pricing import price_task
 from crowd_tvcs.verification.pricing_many_classes import chances
 from crowd_tvcs.verification.pricing_many_classes import price_task as price_classes
@@ -161,7 +162,10 @@ def test_a_climb_takes_what_must_be_then_the_most_for_its_cost(seed, power):
             break
         *_, j, i = min(offers)
         chosen[i, j], money = True, money - plan.cost[i]
-    assert (_Climb(Relaxation.of(plan), power).run(np.zeros_like(chosen)) == chosen).all()
+    assert (
+        _Climb(Relaxation.of(plan), power, Deadline.after(None)).run(np.zeros_like(chosen))
+        == chosen
+    ).all()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -336,3 +340,19 @@ def test_no_time_at_all_leaves_a_plan_no_worse_than_greedy(seed):
     plan = Plan(quality, max_workers_per_task=5, cost=rng.uniform(0.5, 3.0, 12), money=90.0)
     found = assign(plan, "best", rng=0, time_limit=1e-6)
     assert found.expected_accuracy >= assign(plan, "greedy").expected_accuracy - 1e-12
+
+
+@pytest.mark.parametrize("method", ["best", "greedy"])
+@pytest.mark.parametrize("n", [12, 120])
+def test_no_time_at_all_leaves_a_plan_that_spends_the_money(method, n):
+    rng = np.random.default_rng(n)
+    quality = simulate(n, 90, rng=rng).quality
+    group = [f"g{i // 3}" for i in range(n)]
+    cost = rng.uniform(0.5, 3.0, n)
+    plan = Plan(quality, max_workers_per_task=5, cost=cost, money=90.0, group=group)
+    found = assign(plan, method, rng=0, time_limit=1e-6)  # `Assignment` checks the caps
+    assert not plan.unmet(found.support)
+    assert 80.0 < found.spent <= 90.0 + 1e-9
+    assert found.expected_accuracy > 0.5 * (
+        plan.guess.mean() + assign(plan, method).expected_accuracy
+    )
