@@ -122,7 +122,7 @@ def read_probability(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell, parse_share)
     if not 0.0 <= value <= 1.0:
-        hint = HUNDREDTHS if 2.0 < value <= 100.0 else number_hint(cell)
+        hint = HUNDREDTHS if 2.0 < value <= 100.0 else ""
         raise table.error(
             f"must be a probability in [0, 1], found {quoted(cell)}{hint}", row, column
         )
