@@ -120,7 +120,7 @@ def gold_table(of: Cases) -> str:
     for labels, word in WORDS.items():
         rows.append([word, "none", OURS, *summary(of, 0.0, OURS, labels)])
         for gold in shares:
-            for method in ("gold", "blend"):
+            for method in ("gold", "blend", LEFT_OUT):
                 rows.append([word, f"{gold:.0%}", method, *summary(of, gold, method, labels)])
     return table(["labels", "gold", "method", *SUMMARY], rows, words=3)
 

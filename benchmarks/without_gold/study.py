@@ -3,12 +3,13 @@
 DATA is a folder of folders, each a set of recorded answers: label.csv (item, worker, label) and
 truth.csv (item, truth); of a pair that is answered twice the first answer counts. Every method
 labels the tasks with a known label from all of their answers, or from three drawn ones. *left out*:
-the unsupervised vote with the usual numbers of its last step (`unsupervised.USUAL`) learnt anew
-from the other sets, by their log score. crowd-kit's methods are computed where it is installed
-(`pip install crowd-kit`). With gold, drawn anew on each of `--splits` splits, *gold* is the
-weighted vote by gold alone, *blend* what `vote --gold` does, and *none* the vote without that gold
-on the same tasks. Rows go to cases.csv in --out as soon as they are known. `--write-docs` fills the
-tables of docs/studies/crowd-without-gold.md, `--only-docs` does so without computing.
+ours, without gold and with it, with the usual numbers of its last step (`unsupervised.USUAL`)
+learnt anew from the other sets, by their log score without gold. crowd-kit's methods are computed
+where it is installed (`pip install crowd-kit`). With gold, drawn anew on each of `--splits` splits,
+*gold* is the weighted vote by gold alone, *blend* what `vote --gold` does, and *none* the vote
+without that gold on the same tasks. Rows go to cases.csv in --out as soon as they are known.
+`--write-docs` fills the tables of docs/studies/crowd-without-gold.md, `--only-docs` does so without
+computing.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def compute(arguments: argparse.Namespace) -> None:
     if find_spec("crowdkit"):
         groups += [(0.0, (m,), DRAWS) for m in PEERS]
     groups += [(0.0, (LEFT_OUT,), DRAWS)]
+    groups += [(gold, (LEFT_OUT,), arguments.splits) for gold in GOLD]
     tasks: dict[Task, set[tuple[str, float, str, int, int]]] = {}
     for gold, methods, splits in groups:
         for name in names:
@@ -119,7 +121,10 @@ def cases_of(task: Task) -> list[Case]:
             chosen = rng.permutation(truth.size)[: round(gold * truth.size)]
             known[chosen] = truth[chosen]
         seen = drawn(answers, labels, number, known != UNKNOWN)
-        if gold:
+        if gold and methods == (LEFT_OUT,):
+            with usual_numbers(left_out(data, name)):
+                voted, share = {LEFT_OUT: with_gold(seen, known)[0]["blend"]}, None
+        elif gold:
             voted, share = with_gold(seen, known)
         else:
             voted, share = {methods[0]: alone(methods[0], seen, data, name)}, None

@@ -153,14 +153,11 @@ def read_label_sets(
     if labels is None and not used:
         raise table.error(f"must have a label, found {quoted(none)} alone; give --labels", 1, at[2])
     found = LabelSets.of(rows, labels=sorted(used) if labels is None else labels)
-    size = (
-        f"{plural(len(rows), 'answer')} of {plural(len(found.workers), 'worker')} to "
-        f"{plural(len(found.tasks), 'task')}, "
-        f"{plural(len(found.labels), 'label')}{checked.description}"
+    layout = (
+        f"{describe_columns(table, columns, at)}, {plural(len(rows), 'answer')} of "
+        f"{plural(len(found.workers), 'worker')} to {plural(len(found.tasks), 'task')}, "
+        f"{plural(len(found.labels), 'label')}{checked.description}{deduplicated.description}"
     )
-    if deduplicated.description:
-        size += f"; {deduplicated.description}"
-    layout = f"{describe_columns(table, columns, at)}, {size}"
     return LabelSets(**{**vars(found), "layout": layout})
 
 

@@ -25,7 +25,7 @@ from crowd_tvcs.answers.columns import (
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
 from crowd_tvcs.answers.label_typos import warn_of_names
-from crowd_tvcs.answers.names import sort_classes
+from crowd_tvcs.answers.names import encode, sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
 from crowd_tvcs.arrays import Integers
@@ -126,25 +126,20 @@ def read_answers(
             f"classes there may be with {option_name('classes')}",
             column=at[2],
         )
-    size = (
-        f"{plural(deduplicated.rows.size, 'answer')} of {plural(len(workers), 'worker')} to "
-        f"{plural(len(tasks), 'task')}, "
-    )
-    n_classes = len(found if classes is not None else label.names)
-    size += f"{plural(n_classes, 'class', 'classes')}{checked.description}" + (
-        f"; {deduplicated.description}" if deduplicated.description else ""
+    n_classes = len(label.names if classes is None else found)
+    layout += (
+        f", {plural(deduplicated.rows.size, 'answer')} of {plural(len(workers), 'worker')} to "
+        f"{plural(len(tasks), 'task')}, {plural(n_classes, 'class', 'classes')}"
+        f"{checked.description}{deduplicated.description}"
     )
     keys = task_of * len(workers) + worker_of
     order = deduplicated.rows[np.argsort(keys[deduplicated.rows])]
-    place = {name: k for k, name in enumerate(found)}
-    label_of = np.array([place[name] for name in label.names])[label.codes]
+    label_of = encode("label", label.names, found)[label.codes]
     of_row = task_of[order], worker_of[order], label_of[order]
     when, seconds = (None if column is None else column[order] for column in (when, seconds))
     # Both at once would be too much.
     del table, checked, task, worker, label, keys, order, task_of, worker_of, label_of
-    out = Answers(
-        tasks, workers, found, *of_row, layout=f"{layout}, {size}", when=when, seconds=seconds
-    )
+    out = Answers(tasks, workers, found, *of_row, layout, when=when, seconds=seconds)
     of_task = dict(zip(tasks, out.per_task.tolist(), strict=True))
     of_worker = dict(zip(workers, out.per_worker.tolist(), strict=True))
     used = out.used_classes if classes is None else {}

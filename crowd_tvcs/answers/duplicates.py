@@ -34,7 +34,7 @@ class Deduplicated:
     rows
         Indices of the rows kept, ascending.
     description
-        Messages about the duplicates and their removal; empty without duplicates.
+        Clause on the duplicates and their removal, after a semicolon; empty without duplicates.
     """
 
     rows: NDArray[np.intp]
@@ -141,9 +141,8 @@ def deduplicate(table: Table, checked: CheckedRows, duplicates: str | None = Non
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
         for at in first
     )
-    return Deduplicated(
-        rows, describe_duplicates(repeated.size, of_repeated.size, duplicates, examples)
-    )
+    description = describe_duplicates(repeated.size, of_repeated.size, duplicates, examples)
+    return Deduplicated(rows, f"; {description}")
 
 
 def describe_duplicates(pairs: int, answers: int, duplicates: str, examples: str) -> str:

@@ -41,6 +41,7 @@ _ABSTENTION = re.compile(
     re.IGNORECASE,
 )
 _TRUTH = {"true": "1", "false": "0"}
+RARE = 20  # of a label that is meant, the least answers for one with a typo: 5 %
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
@@ -105,6 +106,7 @@ def warn_of_names(
     """Warn of labels and names that look alike, or like none; by their numbers of answers."""
     return (
         warn_similar_labels(labels)
+        + warn_rare_labels(labels)
         + warn_odd_labels(labels)
         + warn_similar_names("task", tasks)
         + warn_similar_names("worker", workers)
@@ -128,6 +130,31 @@ def warn_similar_labels(used: Collection[str]) -> list[str]:
         f"{'two' if len(names) == 2 else len(names)} classes. If they are one, write them alike; "
         f"else name all with {option_name('classes')}"
         for names in _groups(sort_classes(used), _normalized_label)
+    ]
+
+
+def warn_rare_labels(labels: Mapping[str, int]) -> list[str]:
+    """Warn of labels one typo away from one that `RARE` times as many answers have.
+
+    Examples
+    --------
+    >>> len(warn_rare_labels({"dog": 40, "dgo": 2, "cat": 1}))
+    1
+    """
+    frequent = {name: times for name, times in labels.items() if times >= RARE}
+    likely = [
+        [name, other]
+        for name, times in labels.items()
+        for other in frequent
+        if frequent[other] >= RARE * times
+        and is_likely_typo(name, other)
+        and _normalized_label(name) != _normalized_label(other)
+    ]
+    return [
+        f"warning: of the labels {_and(pair, labels)} of answers the first may be a typo of the "
+        "second, and counts as a class. If it is one, correct it; else name all labels with "
+        f"{option_name('classes')}"
+        for pair in likely[:MAX_GROUPS_SHOWN]
     ]
 
 

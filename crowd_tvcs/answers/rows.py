@@ -118,11 +118,11 @@ def read_cost(table: Table, row: int, column: int) -> float:
 
 
 def read_probability(table: Table, row: int, column: int) -> float:
-    """Read a probability, as a number up to 1 or in per cent."""
+    """Read a probability, as a number up to 1 or in per cent, with a point or a comma."""
     cell = table.rows[row][column]
     value = _number(cell, parse_share)
     if not 0.0 <= value <= 1.0:
-        hint = HUNDREDTHS if 2.0 < value <= 100.0 else number_hint(cell)
+        hint = HUNDREDTHS if 2.0 < value <= 100.0 else ""
         raise table.error(
             f"must be a probability in [0, 1], found {quoted(cell)}{hint}", row, column
         )
@@ -130,12 +130,12 @@ def read_probability(table: Table, row: int, column: int) -> float:
 
 
 def read_shares(table: Table, columns: Sequence[int], what: str) -> Floats:
-    """Read columns of shares below the header, as numbers up to 1 or in per cent."""
+    """Read columns of shares below the header, each as `read_probability` does."""
     try:
         values = table.numbers(1, columns)
     except DataError:
         rows = range(1, len(table.rows))
-        if not any("%" in table.rows[r][j] for r in rows for j in columns):
+        if not any(mark in table.rows[r][j] for r in rows for j in columns for mark in "%,"):
             raise
         return np.array([[read_probability(table, r, j) for j in columns] for r in rows])
     wrong = (values < 0.0) | (values > 1.0)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.columns import Column, find
+from crowd_tvcs.answers.values import with_point
 from crowd_tvcs.arrays import Floats
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import quoted
@@ -249,6 +250,6 @@ def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
-        return float(value)
+        return float(with_point(value) if isinstance(value, str) else value)
     except (ValueError, OverflowError):
         return math.nan

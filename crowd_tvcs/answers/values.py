@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tvcs_core.arguments import option_name
 from tvcs_core.files.display import quoted
+from tvcs_core.files.encodings import DECIMAL_COMMA, THOUSANDS
 
 # Missing values of pandas (`na_values` of `pandas.read_csv`, and NaT), with JavaScript's undefined,
 # the NULL of SQL dumps, the point of SAS and Stata, and empty lists of JSON. Case matters: "none"
@@ -234,7 +235,7 @@ def parse_money(text: str) -> Amount:
     found = CURRENCY.search(text)
     unit = "" if found is None else found[0]
     try:
-        out = Amount(text.strip().removeprefix(unit).removesuffix(unit))
+        out = Amount(with_point(text.strip().removeprefix(unit).removesuffix(unit)))
         out.currency = unit
         return out
     except ValueError:
@@ -254,14 +255,27 @@ def parse_share(text: str) -> float:
 
     Examples
     --------
-    >>> parse_share(".5"), parse_share("50 %")
-    (0.5, 0.5)
+    >>> parse_share(".5"), parse_share("50 %"), parse_share("0,5")
+    (0.5, 0.5, 0.5)
     """
     number = text.strip().removesuffix("%")
     try:
-        return float(number) / (1.0 if number == text.strip() else 100.0)
+        return float(number.replace(",", ".")) / (1.0 if number == text.strip() else 100.0)
     except ValueError:
         raise ValueError(f"must be a number such as .5 or 50 %, found {text!r}") from None
+
+
+def with_point(number: str) -> str:
+    """Write a decimal comma as a point, unless it may part thousands.
+
+    Examples
+    --------
+    >>> with_point(" 0,85"), with_point("1,500"), with_point("1,000,000")
+    ('0.85', '1,500', '1,000,000')
+    """
+    cell = number.strip()
+    is_clear = DECIMAL_COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell)
+    return cell.replace(",", ".") if is_clear else number
 
 
 def is_date(text: str) -> bool:

@@ -38,8 +38,13 @@ def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
         raise ValueError(
             f"prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), found {given.shape}"
         )
-    if not (given >= 0.0).all() or not np.allclose(given.sum(axis=-1), 1.0, rtol=0.0, atol=1e-6):
-        raise ValueError("prior must hold probabilities that add up to 1 over the classes")
+    is_off = ~(given >= 0.0).all(axis=-1) | (np.abs(given.sum(axis=-1) - 1.0) > 1e-6)
+    if is_off.any():
+        found = np.atleast_2d(given)[int(np.argmax(is_off))]
+        raise ValueError(
+            "prior must hold probabilities that add up to 1 over the classes, found "
+            f"{', '.join(f'{x:g}' for x in found.tolist())}, whose sum is {found.sum():g}"
+        )
     inside = np.maximum(given, MIN_PROBABILITY)
     out: Floats = np.array(np.broadcast_to(inside, (n_tasks, n_classes)))
     out /= out.sum(axis=1, keepdims=True)

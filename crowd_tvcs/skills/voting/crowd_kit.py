@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.extras import to_install
-
-if TYPE_CHECKING:
-    pass
 
 USABLE = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE", "MMSR")
 NOT_USABLE = {

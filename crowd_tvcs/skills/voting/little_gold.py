@@ -6,14 +6,16 @@ tasks the posterior is, up to a factor that makes it add up to 1,
     p = (g^(1 - w) u^w)^tau,    w = a / (a + max(0, n - b))
 
 with g the posterior by gold (`vote.posterior`) and u that by agreement, gold included
-(`unsupervised`): up to b gold tasks find labels as part of u alone. Agreement cannot know how sure
-is too sure, so gold sets the temper tau, such that held-out gold is likeliest, with a log-normal
-prior around 1. Each gold task is judged by other gold, in g and in u, and by as many of its answers
-as other tasks have: those are drawn some times.
+(`unsupervised`): up to b gold tasks find labels as part of u alone. They are left out of u if
+agreement without gold labels as much held-out gold right, and more than chance would. Agreement
+cannot know how sure is too sure, so gold sets the temper tau, such that held-out gold is likeliest,
+with a log-normal prior around 1. Each gold task is judged by other gold, in g and in u, and by as
+many of its answers as other tasks have: those are drawn some times.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -101,16 +103,18 @@ def vote_with_gold(
     """Vote by gold and by agreement, see `blend`, and estimate the share of right labels.
 
     The share is that of the tasks without gold, see `right_share`; it takes gold to be a random
-    sample of the tasks. It is None where gold tasks have more or fewer answers than the others, by
-    more than `MOST_UNLIKE`, or other answers (`sample_doubt`); and where the answers to all tasks
-    tie, as gold without a fold is then against the classes that the fold has more of.
+    sample of the tasks. It is None where gold has one class; where gold tasks have more or fewer
+    answers than the others, by more than `MOST_UNLIKE`, or other answers (`sample_doubt`); and
+    where the answers to all tasks tie, as gold without a fold is then against the classes that the
+    fold has more of.
     """
     answers = with_shared_classes(answers, gold)
     found = blend(answers, gold, skill, prior)
     votes = most_probable(answers, found.chances, "weighted")
     known = gold.codes(answers.tasks, answers.classes)
     is_open = (known == UNKNOWN) & votes.is_labelled
-    if not is_open.any() or not is_like_others(answers, known) or sample_doubt(answers, known):
+    has_one_class = len(set(gold.labels.values())) == 1
+    if has_one_class or not is_like_others(answers, known) or sample_doubt(answers, known):
         return votes, found, None
     leading = np.sort(vote_shares(answers)[is_open])[:, -2:]
     if (leading[:, 0] == leading[:, 1]).all():
@@ -158,13 +162,23 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
     if skill.dependence is None or not has_agreement(answers) or weight < LEAST_WEIGHT:
         weight = 0.0
     else:
+        cuts = _cuts(answers, known, seen, skill.dependence.choice)
         agreement = agreement_held_out(answers, known, seen, prior)
-        parts = [everything, *_cuts(answers, known, seen, skill.dependence.choice)]
+        if weight == 1.0:
+            unknown, one_fold = np.full_like(known, UNKNOWN), np.zeros_like(seen.fold)
+            alone = agreement_held_out(answers, unknown, replace(seen, fold=one_fold), prior)
+            right, right_alone = (
+                sum(int((one.judge(cut).argmax(axis=1) == seen.truth).sum()) for cut in cuts)
+                for one in (agreement, alone)
+            )
+            by_chance = len(cuts) * seen.truth.size / len(answers.classes)
+            if right_alone > by_chance and right_alone >= right:
+                agreement, known = alone, unknown
         whole, *cut = (
             _pooled(
                 _by_other_gold(answers, seen, part, skill, prior), agreement.judge(part), weight
             )
-            for part in parts
+            for part in (everything, *cuts)
         )
         temper = _likeliest_temper(np.concatenate(cut), seen.truth)
         by_agreement = unsupervised_posterior(answers, known, prior)

@@ -1,7 +1,9 @@
 """One reader of columns: whatever table it is, a column has the same names, a fault one text."""
 
 import re
+from dataclasses import fields, is_dataclass
 
+import numpy as np
 import pytest
 
 from crowd_tvcs import Quality, read_answers, read_gold, read_quality
@@ -87,14 +89,27 @@ def table(tmp_path, name):
     return path
 
 
+def content(found):
+    """Everything that was read, but for how the columns were called."""
+    if is_dataclass(found):
+        kept = (one.name for one in fields(found) if one.name not in ("layout", "table"))
+        return {each: content(getattr(found, each)) for each in kept}
+    if isinstance(found, dict):
+        return {key: content(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [content(value) for value in found]
+    return found.tolist() if isinstance(found, np.ndarray) else found
+
+
 @every_column
 def test_a_column_may_have_any_of_its_names_in_any_case(table, name, column):
+    expected = content(READERS[name][0](table))
     header, _, rest = READERS[name][1].partition("\n")
     of_ids = [f"{column.name}_id", f"{column.name.title()} ID"] if column.of_names else []
     for other in (column.name.upper(), *column.also, *of_ids):
         cells = [other if cell == column.name else cell for cell in header.split(",")]
         table.write_text(f"{','.join(cells)}\n{rest}")
-        READERS[name][0](table)
+        assert content(READERS[name][0](table)) == expected
 
 
 def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(tmp_path):
@@ -178,7 +193,7 @@ def test_what_is_called_like_its_column_is_taken(table, name):
         cells = rows[0].split(",")
         cells[k] = heading
         table.write_text("\n".join([header, *rows, ",".join(cells)]) + "\n")
-        READERS[name][0](table)
+        assert repr(heading) in repr(content(READERS[name][0](table)))
 
 
 def test_a_price_out_of_range_and_a_stranger_are_named(tmp_path):
@@ -257,6 +272,7 @@ def test_a_cap_has_nine_digits_at_most(tmp_path):
         (["0.05 €", "0.1€"], [0.05, 0.1]),
         (["£2", "3"], [2.0, 3.0]),
         (["EUR 0.05", "0.1 EUR"], [0.05, 0.1]),
+        (['"0,05 €"', '"1,5"'], [0.05, 1.5]),
     ],
 )
 def test_costs_may_have_a_currency(tmp_path, cells, costs):
@@ -275,10 +291,10 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
-        ("minutes", "1", '"1,5"', "must be a finite number >= 0, found '1,5'; that is a decimal"),
+        ("minutes", "1", '"1,500"', "must be a finite number >= 0, found '1,500'; write 1500, or"),
         ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
         ("minutes", "1", "5 DAY", "must be a finite number >= 0, found '5 DAY'"),
-        ("cost", "1", '"0,01 €"', "found '0,01 €'; that is a decimal comma: write 0.01, or save"),
+        ("cost", "1", '"1,500 €"', "found '1,500 €'; write 1500, or 1.500 if that is a decimal"),
     ],
 )
 def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message):
@@ -288,11 +304,20 @@ def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, message
         read_worker_rows(path, None)
 
 
-@pytest.mark.parametrize(("cell", "value"), [("50 %", 0.5), ("12.5%", 0.125), ("100%", 1.0)])
-def test_a_probability_may_be_in_per_cent(tmp_path, cell, value):
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("50 %", 0.5), ("12.5%", 0.125), ("100%", 1.0), ('"0,25"', 0.25), ('"12,5 %"', 0.125)],
+)
+def test_a_probability_may_be_in_per_cent_or_have_a_decimal_comma(tmp_path, cell, value):
     path = tmp_path / "t.csv"
     path.write_text(f"task,prior\nt1,{cell}\n")
     assert rows_of(open_table(path), TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
+
+
+def test_a_wide_table_of_a_german_spreadsheet_is_read(tmp_path):
+    path = tmp_path / "quality.csv"
+    path.write_text("worker;t1;t2\nann;0,85;1,000\nbob;0,7;60 %\n")
+    assert read_quality(path).quality.values.tolist() == [[0.85, 1.0], [0.7, 0.6]]
 
 
 @pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%", "1.5"])

@@ -9,6 +9,7 @@ from crowd_tvcs.answers.answers import read_answers, read_gold
 from crowd_tvcs.answers.label_typos import (
     is_likely_typo,
     review_labels,
+    warn_rare_labels,
     warn_similar_labels,
     warn_similar_names,
 )
@@ -179,6 +180,22 @@ def test_names_that_never_meet_are_shown():
 )
 def test_labels_are_alike_by_their_number_or_their_letters(labels, alike):
     assert bool(warn_similar_labels(labels)) == alike
+
+
+@pytest.mark.parametrize(
+    ("labels", "rare"),
+    [
+        ({"dog": 40, "dgo": 2, "cat": 1}, ["dgo"]),
+        ({"dog": 40, "dgo": 3}, []),  # too many for a slip
+        ({"dog": 40, "Dog": 1}, []),  # they differ in case alone, which has a warning of its own
+        ({"class 1": 40, "class 2": 1}, []),
+    ],
+)
+def test_a_rare_label_that_is_one_letter_from_a_frequent_one_is_pointed_out(labels, rare):
+    found = warn_rare_labels(labels)
+    assert len(found) == len(rare)
+    for line, name in zip(found, rare, strict=True):
+        assert line.startswith(f"warning: of the labels '{name}' ({labels[name]}) and 'dog' (40)")
 
 
 def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():

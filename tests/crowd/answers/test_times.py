@@ -68,7 +68,7 @@ def test_what_is_no_time_is_refused(value, what):
     [
         (0, "above 0 seconds, found 0"),
         ("-3", "above 0 seconds, found '-3'"),
-        ("1,5", r"found '1,5'; that is a decimal comma: write 1\.5"),
+        ("1,500", r"found '1,500'; write 1500, or 1\.500 if that is a decimal comma"),
         ("fast", "must be a duration in seconds, found 'fast'"),
         ("inf", "must be a duration in seconds"),
     ],

@@ -403,7 +403,11 @@ def test_header_rows_of_qualtrics_are_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("cell", "hint"),
-    [("190%", "in [0, 1], found '190%'"), ("0,9", "write 0.9, or"), ("90", ".9 for 90")],
+    [
+        ("190%", "in [0, 1], found '190%'"),
+        ("0,9.1", "found '0,9.1'"),
+        ("90", ".9 for 90"),
+    ],
 )
 def test_qualities_in_percent_say_what_to_write(cell, hint, tmp_path):
     path = tmp_path / "q.csv"

@@ -260,6 +260,19 @@ def test_up_to_fifteen_gold_tasks_find_labels_in_the_agreement(rng):
     assert (agreed.argmax(axis=1) == truth)[15:].mean() > 0.9
 
 
+def test_a_few_gold_tasks_leave_labels_as_they_are_if_no_more_held_out_gold_is_right(rng):
+    n_as_without = 0
+    for _ in range(6):
+        answers, truth = crowd(rng, rng.uniform(0.5, 0.8, 20), 150, 3, n_classes=3)
+        gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(6)})
+        found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
+        none = unsupervised_posterior(answers).argmax(axis=1)
+        as_without = (found.chances.argmax(axis=1) == none).all()
+        n_as_without += as_without
+        assert as_without or found.hit.sum() > (none == truth)[:6].sum()
+    assert n_as_without >= 3
+
+
 def test_agreement_judges_gold_tasks_without_the_gold_of_their_fold(rng):
     answers, truth = crowd(rng, rng.uniform(0.5, 0.9, 12), 120, 4, 3)
     known = np.where(np.arange(120) < 30, truth, -1)
@@ -314,6 +327,14 @@ def test_gold_of_one_class_is_blended(rng):
     found = blend(answers, gold, estimate_quality(answers, gold, like=answers))
     assert np.isfinite(found.chances).all()
     assert (found.chances.argmax(axis=1) == truth).mean() > 0.8
+
+
+def test_gold_of_one_class_shows_no_share_of_right_labels(rng):
+    answers, truth = crowd(rng, rng.uniform(0.6, 0.9, 10), 80, 4)
+    for chosen in (np.flatnonzero(truth == 0)[:12], np.arange(12)):
+        gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in chosen}, answers.classes)
+        share = vote_with_gold(answers, gold, estimate_quality(answers, gold, like=answers))[2]
+        assert (share is None) == (len(set(truth[chosen])) == 1)
 
 
 def test_names_of_tasks_hardly_change_the_temperature(rng):
