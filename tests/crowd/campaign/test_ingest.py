@@ -143,6 +143,8 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     for wrong, message in (
         (("t1", "zoe", "1"), "there is no worker 'zoe' in this campaign"),
         (("t1", "Ann", "1"), "write a name that it has, such as 'ann', or add the worker"),
+        (("T1", "ann", "1"), "write a name that it has, such as 't1', or add the task"),
+        (("ann", "t1", "1"), "'t1' is a task and 'ann' a worker .*: the columns .* be swapped"),
         (("t9", "ann", "1"), "there is no task 't9' in this campaign"),
         (("t1", "ann", "2"), "label must be one of '0', '1', found '2'"),
     ):
