@@ -116,7 +116,8 @@ def array_of(
     Raises
     ------
     TypeError
-        If it does not hold real numbers only; without a `dtype`, if its rows differ in length.
+        If it does not hold real numbers only, or with booleans others than 0 and 1; without a
+        `dtype`, if its rows differ in length.
     ValueError
         If it has masked values.
     """
@@ -124,11 +125,14 @@ def array_of(
 
     refuse_masked(name, value)
     try:
-        if dtype is None or not np.iscomplexobj(value):
-            return np.array(value, dtype=dtype, copy=copy or None)
+        if dtype is None or np.asarray(value).dtype.kind not in "cmM":  # complex, or of time
+            found = np.array(value, dtype=dtype, copy=copy or None)
+            if dtype is not np.bool_ or np.isin(np.asarray(value), (0, 1)).all():
+                return found
     except (TypeError, ValueError, OverflowError):
         pass
-    expected = "an array with rows of one length" if dtype is None else "an array of real numbers"
+    kinds = {None: "an array with rows of one length", np.bool_: "an array of booleans"}
+    expected = kinds.get(dtype, "an array of real numbers")
     raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
 
 
