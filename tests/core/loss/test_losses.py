@@ -391,7 +391,7 @@ def test_a_loss_refuses_what_is_no_number(kind):
 
 @pytest.mark.parametrize("kind", [SquaredHinge, Logistic])
 def test_labels_must_be_minus_one_and_one(kind):
-    with pytest.raises(ValueError, match="labels -1 and 1 only, found 0, 1"):
+    with pytest.raises(ValueError, match=r"labels -1 and 1 only, found 0, 1; give 2 . y - 1"):
         kind(np.ones((2, 2)), [0, 1])
 
 
