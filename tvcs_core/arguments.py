@@ -158,8 +158,11 @@ def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
     Raises
     ------
     TypeError
-        If `value` is not iterable.
+        If `value` is not iterable, or a DataFrame, whose items are the names of its columns.
     """
+    if hasattr(value, "columns") and hasattr(value, "iloc"):
+        part = "one column of it" if kind == "names" else "its rows (frame.itertuples(index=False))"
+        raise TypeError(f"{name} must be a list of {kind}, found a DataFrame; give {part}")
     if not isinstance(value, bytes):
         try:
             return tuple(value)
