@@ -140,8 +140,8 @@ def describe_parts(parts: list[tuple[str, ...]]) -> str | None:
 def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Comparisons:
     """Read a table of comparisons: columns worker, left, right, answer; CSV, TSV or a workbook.
 
-    The answer is ``left``, ``right``, ``tie`` (or ``draw``, ``equal``), the name of the preferred item, or that of its
-    column, such as ``model_a``. Other columns are ignored.
+    The answer is ``left``, ``right``, ``tie`` (or ``draw``, ``equal``), the name of the preferred
+    item, or that of its column, such as ``model_a``. Other columns are ignored.
 
     Parameters
     ----------
