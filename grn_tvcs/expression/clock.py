@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.sheet import Sheet
+from grn_tvcs.expression.sheet import HEAD, Sheet
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
@@ -150,6 +150,14 @@ def times_in(
         found = read_times(cells)
         if found is None:
             raise _no_times(sheet, column)
+        both = [SECONDS[one] for one in (unit, found.unit) if one in SECONDS]
+        if len(set(both)) > 1:
+            raise sheet.error(
+                f"must hold times in one unit, found {unit} in the heading and {found.unit} in the "
+                "cells: write the unit in one of the two",
+                HEAD,
+                column,
+            )
         return np.array(found.values), found.unit or unit
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
     if not may_be_far and (is_far := np.isinf(times)).any():

@@ -106,6 +106,10 @@ BAD = {
         "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
         "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found",
     ),
+    "a unit in the heading and another in the cells": (
+        "Time (min)\tA\n0h\t1\n1h\t2\n",
+        "x.tsv:1, column 1: must hold times in one unit, found min in the heading and h",
+    ),
     "a number among times with a unit": (
         "Time\tA\n0\t1\n30min\t2\n4\t3\n",
         "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found '4'",
