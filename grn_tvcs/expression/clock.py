@@ -37,7 +37,9 @@ _SINGLE = "|".join(sorted(SECONDS, key=len, reverse=True))
 _COMPOUND = re.compile(rf"(?:[0-9]+(?:\.[0-9]+)?[ _]?(?:{_SINGLE})[ _]?){{2,}}", re.IGNORECASE)
 _PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)[ _]?({_SINGLE})", re.IGNORECASE)  # 1h30min
 _COMMA = re.compile(r"([0-9]),([0-9]{1,2})(?![0-9])")  # of decimals; three digits may be thousands
-_HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
+_HEADING = re.compile(  # Time (min)
+    rf"(?:{_UNITS})|time(?! of day).*[\W_]({_UNITS})[\W_]*", re.IGNORECASE
+)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 _DURATION = re.compile(r"-?\d+ days( [+-]?\d+:\d{2}:\d{2}(\.\d+)?)?")  # of pandas
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")

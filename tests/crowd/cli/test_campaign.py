@@ -78,7 +78,7 @@ def test_from_gold_answers_to_labels(store):
     Path("none.csv").write_text("task,worker,label\n")
     none = run("import", store, "none.csv")
     assert none.exit_code == 2
-    assert "none.csv: must have an answer below the header, found none" in none.stderr
+    assert "none.csv: must have a row below the header, found none" in none.stderr
     more = run("replan", store)
     assert more.exit_code == 0, more.stderr
     header, *new = list(csv.reader(more.stdout.splitlines()))
