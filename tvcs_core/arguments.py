@@ -131,8 +131,8 @@ def array_of(
                 return found
     except (TypeError, ValueError, OverflowError):
         pass
-    kinds = {None: "an array with rows of one length", np.bool_: "an array of booleans"}
-    expected = kinds.get(dtype, "an array of real numbers")
+    of = "real numbers" if dtype is not np.bool_ else "booleans"
+    expected = "an array with rows of one length" if dtype is None else f"an array of {of}"
     raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
 
 
