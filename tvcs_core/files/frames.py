@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from tvcs_core.arguments import is_missing
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table, read_table
 
@@ -75,11 +74,15 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
         or (level.name is not None and level.name not in frame.columns)
     ]
     columns = [*index, *(frame.iloc[:, j] for j in range(frame.shape[1]))]
-    names = ["" if is_missing(one.name) else str(one.name).strip() for one in columns]
+    names = ["" if _is_unnamed(one.name) else str(one.name).strip() for one in columns]
     if not names:
         raise DataError("must have a column, found none", path=FRAME)
     rows = [names, *map(list, zip(*map(texts_of, columns), strict=True))]
     return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
+
+
+def _is_unnamed(name: object) -> bool:
+    return not isinstance(name, str) and str(name) in ("None", "nan", "<NA>", "NaT")
 
 
 def texts_of(column: pd.Series | pd.Index) -> list[str]:

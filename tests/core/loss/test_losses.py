@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 from scipy import sparse
@@ -363,6 +364,14 @@ BAD = [
     ({"X": np.ma.array(np.eye(2), mask=np.eye(2)), "y": [1, 1]}, "X must have no masked values"),
     ({"X": np.ones((2, 2)), "y": [1, 1], "ridge": -1}, "ridge must be a number >= 0, found -1"),
 ]
+
+
+@every_kind
+def test_a_loss_refuses_targets_in_another_order_than_x(kind):
+    X, y = pd.DataFrame(np.eye(2), index=["a", "b"]), pd.Series([1.0, -1.0], index=["b", "a"])
+    with pytest.raises(ValueError, match=r"y has the index of X in another order.*y.loc\[X.index"):
+        kind(X, y)
+    assert kind(X, y[X.index]).n_terms == 2
 
 
 @every_kind
