@@ -116,7 +116,8 @@ def array_of(
     Raises
     ------
     TypeError
-        If it does not hold real numbers only; without a `dtype`, if its rows differ in length.
+        If it does not hold real numbers only, or with booleans others than 0 and 1; without a
+        `dtype`, if its rows differ in length.
     ValueError
         If it has masked values.
     """
@@ -124,11 +125,14 @@ def array_of(
 
     refuse_masked(name, value)
     try:
-        if dtype is None or not np.iscomplexobj(value):
-            return np.array(value, dtype=dtype, copy=copy or None)
+        if dtype is None or np.asarray(value).dtype.kind not in "cmM":  # complex, or of time
+            found = np.array(value, dtype=dtype, copy=copy or None)
+            if dtype is not np.bool_ or np.isin(np.asarray(value), (0, 1)).all():
+                return found
     except (TypeError, ValueError, OverflowError):
         pass
-    expected = "an array with rows of one length" if dtype is None else "an array of real numbers"
+    of = "real numbers" if dtype is not np.bool_ else "booleans"
+    expected = "an array with rows of one length" if dtype is None else f"an array of {of}"
     raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
 
 
@@ -154,8 +158,11 @@ def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
     Raises
     ------
     TypeError
-        If `value` is not iterable.
+        If `value` is not iterable, or a DataFrame, whose items are the names of its columns.
     """
+    if hasattr(value, "columns") and hasattr(value, "iloc"):
+        part = "one column of it" if kind == "names" else "its rows (frame.itertuples(index=False))"
+        raise TypeError(f"{name} must be a list of {kind}, found a DataFrame; give {part}")
     if not isinstance(value, bytes):
         try:
             return tuple(value)

@@ -28,6 +28,7 @@ from tvcs_core.files.tables import Table
 ITEM_COLUMNS = (Column("left", ("item_a", "model_a")), Column("right", ("item_b", "model_b")))
 PERSON = Column(WORKER.name, (*WORKER.also, "judge"))
 PREFERRED = Column("answer", ("label", "output", "winner"))
+TIES = ("tie (bothbad)", "draw", "equal")  # other words for a tie, the first of Chatbot Arena
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +140,8 @@ def describe_parts(parts: list[tuple[str, ...]]) -> str | None:
 def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Comparisons:
     """Read a table of comparisons: columns worker, left, right, answer; CSV, TSV or a workbook.
 
-    The answer is ``left``, ``right``, ``tie``, the name of the preferred item, or that of its
-    column, such as ``model_a``. Other columns are ignored.
+    The answer is ``left``, ``right``, ``tie`` (or ``draw``, ``equal``), the name of the preferred
+    item, or that of its column, such as ``model_a``. Other columns are ignored.
 
     Parameters
     ----------
@@ -218,8 +219,10 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
 
 
 def _of_column(table: Table, at: list[int], names: list[str]) -> str:
-    """Return the answer; ``left`` or ``right`` for the name of a column that is no item."""
+    """Return the answer; ``left``, ``right`` or ``tie`` for other words that are no items."""
     left, right, answer = names
+    if answer.lower() in TIES and answer not in (left, right):
+        return WORDS[TIE]
     headers = [table.rows[0][j].lower() for j in at]
     if answer.lower() in headers and answer not in (left, right):
         return WORDS[headers.index(answer.lower())]

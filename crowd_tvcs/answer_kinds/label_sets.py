@@ -25,9 +25,12 @@ from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.recorded import GivenToTasks
 from crowd_tvcs.answers.values import BAR, find_label_fault
 from crowd_tvcs.arrays import Bools, Integers
+from tvcs_core.arguments import option_name
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
+
+GIVEN, KNOWN = (Column(one.name, (*one.also, "labels")) for one in (ANSWER, TRUTH))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +138,15 @@ def read_label_sets(
         Naming file, line and column of an invalid name or cell.
     """
     table = open_table(path)
-    columns = [TASK, WORKER, ANSWER]
+    columns = [TASK, WORKER, GIVEN]
     at = find(table, columns)
     check_any_rows(table)
     named = {TASK.name: at[0], WORKER.name: at[1]}
     checked = check_rows(
         table, named, at[2], _present(table, at[2]), leave_out_missing=leave_out_missing
     )
+    if duplicates is None:
+        _refuse_long(table, at, separator)
     deduplicated = deduplicate(table, checked, duplicates)
     task, worker = checked.names
     sets = _sets(table, at[2], labels, separator, none)
@@ -175,7 +180,7 @@ def read_gold_sets(
         As there, and if a task has two sets.
     """
     table = open_table(path)
-    columns: list[Column] = [TASK, TRUTH]
+    columns: list[Column] = [TASK, KNOWN]
     at = find(table, columns)
     check_any_rows(table, "a gold task")
     checked = check_rows(table, {TASK.name: at[0]}, at[1], _present(table, at[1]))
@@ -205,6 +210,22 @@ def warn_separator(data: LabelSets, separator: str) -> str | None:
                 f"if it stands between labels, give it as --separator"
             )
     return None
+
+
+def _refuse_long(table: Table, at: Sequence[int], separator: str) -> None:
+    """Refuse a table with a row for every label of an answer."""
+    first: dict[tuple[str, str], str] = {}
+    for r, row in enumerate(table.rows[1:], start=1):
+        task, worker, cell = (row[j] for j in at)
+        if first.setdefault((task, worker), cell) != cell and separator not in cell:
+            raise table.error(
+                f"worker {quoted(worker)} gave task {quoted(task)} other labels in a row above: if "
+                f"they are of one answer, write them in one cell, with {quoted(separator)} between "
+                f"(pandas: groupby(['task', 'worker']).label.agg({separator!r}.join)); else give "
+                f"{option_name('duplicates')}",
+                r,
+                at[2],
+            )
 
 
 def _present(table: Table, column: int) -> list[str]:

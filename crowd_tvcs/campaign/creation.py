@@ -16,6 +16,7 @@ from crowd_tvcs.campaign.entries import (
     AnswerRecord,
     Task,
     Worker,
+    dict_of,
     gold_of,
     parse_answers,
     tasks_of,
@@ -62,7 +63,8 @@ class Contents(NamedTuple):
     ) -> Contents:
         """Check the arguments of `Campaign.create` and `Campaign.add`, of which names will do."""
         lines, known = parse_answers("gold_answers", gold_answers), gold_of(gold)
-        return cls(workers_of(workers), tasks_of(tasks), qualities, kinds, known, lines)
+        named = workers_of(workers), tasks_of(tasks)
+        return cls(*named, dict_of(qualities), kinds, known, lines)
 
     def describe(self) -> str:
         """Return the numbers of what there is, for the audit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.campaign.settings import check_name, check_range, check_text, count_of
@@ -172,13 +172,25 @@ class TaskStatus:
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:
     """Return workers, of whom some may be given by name alone."""
-    named = items_of("workers", given)
-    return [one if isinstance(one, Worker) else Worker(one) for one in named]
+    return [one if isinstance(one, Worker) else Worker(one) for one in listed("workers", given)]
 
 
 def tasks_of(given: Iterable[str | Task]) -> list[Task]:
     """Return tasks, of which some may be given by name alone."""
-    return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
+    return [one if isinstance(one, Task) else Task(one) for one in listed("tasks", given)]
+
+
+def listed(name: str, given: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the items of a list; a text is none, as its letters would be the names."""
+    if isinstance(given, str):
+        raise TypeError(f"{name} must be a list of names, found {given!r}")
+    return items_of(name, given)
+
+
+def dict_of(given: Any) -> Any:
+    """Return a Series of pandas as a mapping from its index, anything else as it is."""
+    is_series = hasattr(given, "to_dict") and not hasattr(given, "columns")
+    return given.to_dict() if is_series else given
 
 
 def parse_answers(
@@ -201,6 +213,7 @@ def parse_answers(
 
 def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return gold labels, none if there are none."""
+    given = dict_of(given)
     check_type("gold", given, Mapping, or_none=True)
     for name in given or {}:
         check_name("task of gold", name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection
@@ -23,7 +22,7 @@ from crowd_tvcs.campaign.tasks import (
     settle_each,
     settled,
 )
-from tvcs_core.files.display import plural
+from tvcs_core.files.display import closest, plural
 
 Row = TypeVar("Row")
 
@@ -214,10 +213,10 @@ def unknown(kind: str, name: str, known: Collection[str] = ()) -> RejectedError:
 
     It names the nearest of the `known` ones; workers are not to see other names.
     """
-    near = get_close_matches(name, known, 1)
+    near = closest(name, known)
     return RejectedError(
         f"there is no {kind} {name!r} in this campaign; write a name that it has"
-        f"{f', such as {near[0]!r}' if near else ''}, or add the {kind} by campaign add --{kind}s"
+        f"{f', such as {near!r}' if near else ''}, or add the {kind} by campaign add --{kind}s"
     )
 
 

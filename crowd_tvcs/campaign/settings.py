@@ -38,6 +38,8 @@ def check_name(name: str, value: object) -> None:
     check_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
+    if isinstance(value, str) and value != value.strip():
+        raise ValueError(f"{name} must not begin or end with blanks, found {value!r}")
     if isinstance(value, str) and len(value.encode()) > MAX_NAME_BYTES:
         raise ValueError(f"{name} must have at most {MAX_NAME_BYTES} bytes, found {quoted(value)}")
     if isinstance(value, str) and (fault := find_name_fault(value)):

@@ -13,6 +13,7 @@ from crowd_tvcs.answers.values import of_no_currency, parse_money, parse_share
 from tvcs_core.command.options import WHERE_GIVEN, Sets
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, plural, quoted
+from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -123,6 +124,12 @@ class RecordedAnswers:
         print_message(f"{self.answers}: {table.layout}")
         print_message(f"{gold}: {known.layout}")
         absent = sorted(known.labels.keys() - set(table.tasks))
+        if len(absent) == len(known) and known.labels.keys() <= set(table.workers):
+            raise DataError(
+                f"the tasks of {gold} are workers here: the columns task and worker seem to be "
+                "swapped",
+                path=self.answers,
+            )
         if 0 < len(absent) < len(known):
             print_message(
                 f"of {plural(len(known), 'gold task')} {plural(len(absent), 'has', 'have')} "

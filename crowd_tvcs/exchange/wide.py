@@ -5,6 +5,7 @@ Google Sheets and cleanlab have the first, Google Forms, Microsoft Forms and Qua
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -27,6 +28,12 @@ OF_FORMS = frozenset(
      *(name.lower() for name in WORKERS)]
 )  # fmt: skip
 """Columns of a form that are no questions, in lower case."""
+OF_RESULTS = re.compile(
+    r"(gold|majority|consensus|final|ground[_ ]?truth|true|correct|expected|aggregated)"
+    r"([_ ]?(label|answer|vote|class))?",
+    re.IGNORECASE,
+)
+"""Columns of results, which are no workers."""
 
 
 def read(path: Path, collector: Collector, fields: FieldNames) -> None:
@@ -102,11 +109,11 @@ def _names(sheet: Sheet, fields: FieldNames) -> tuple[str, bool]:
 def _answer_columns(sheet: Sheet, names: str, *, has_tasks: bool) -> tuple[str, ...]:
     """Return all columns but that of names, and, of workers, but those that forms add.
 
-    With a row per task the others are workers, of whom none is called ``label``.
+    With a row per task the others are workers, of whom none is called ``label`` or as results are.
     """
     others = [name for name in sheet.header if name != names]
     for name in others if has_tasks else ():
-        if ANSWER.matches(name) or TRUTH.matches(name):
+        if ANSWER.matches(name) or TRUTH.matches(name) or OF_RESULTS.fullmatch(name):
             raise sheet.error(
                 f"column {quoted(name)} has labels and is no worker: a table of known labels needs "
                 "no import (--gold); else name the workers' columns with --column, once for each"

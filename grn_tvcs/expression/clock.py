@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.sheet import Sheet
+from grn_tvcs.expression.sheet import HEAD, Sheet
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
@@ -37,7 +37,9 @@ _SINGLE = "|".join(sorted(SECONDS, key=len, reverse=True))
 _COMPOUND = re.compile(rf"(?:[0-9]+(?:\.[0-9]+)?[ _]?(?:{_SINGLE})[ _]?){{2,}}", re.IGNORECASE)
 _PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)[ _]?({_SINGLE})", re.IGNORECASE)  # 1h30min
 _COMMA = re.compile(r"([0-9]),([0-9]{1,2})(?![0-9])")  # of decimals; three digits may be thousands
-_HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
+_HEADING = re.compile(  # Time (min)
+    rf"(?:{_UNITS})|time(?! of day).*[\W_]({_UNITS})[\W_]*", re.IGNORECASE
+)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 _DURATION = re.compile(r"-?\d+ days( [+-]?\d+:\d{2}:\d{2}(\.\d+)?)?")  # of pandas
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
@@ -150,6 +152,14 @@ def times_in(
         found = read_times(cells)
         if found is None:
             raise _no_times(sheet, column)
+        both = [SECONDS[one] for one in (unit, found.unit) if one in SECONDS]
+        if len(set(both)) > 1:
+            raise sheet.error(
+                f"must hold times in one unit, found {unit} in the heading and {found.unit} in the "
+                "cells: write the unit in one of the two",
+                HEAD,
+                column,
+            )
         return np.array(found.values), found.unit or unit
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
     if not may_be_far and (is_far := np.isinf(times)).any():

@@ -54,7 +54,7 @@ from grn_tvcs.expression.missing_values import (
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
-from tvcs_core.arguments import option_words
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined, plural, quoted
 from tvcs_core.files.tables import is_number
 
@@ -209,8 +209,11 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
 def _check_header(sheet: Sheet, genes: list[int]) -> None:
     header = sheet.heads
     if not genes:
+        found = joined(name or f"column {j}" for j, name in enumerate(sheet.heads, start=1))
         raise sheet.error(
-            f"must have a column for each gene, found only {joined(sheet.heads)}", row=HEAD
+            f"must have a column for each gene, found only {found}; a sheet of samples is for "
+            f"{option_name('samples')}, beside the levels",
+            row=HEAD,
         )
     for j in genes:
         if not header[j]:

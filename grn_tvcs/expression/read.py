@@ -36,7 +36,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.arguments import describe_value, option_name, option_words
-from tvcs_core.files.frames import is_frame
+from tvcs_core.files.frames import as_pandas, is_frame
 
 TAKEN = (
     "an Expression, a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
@@ -124,17 +124,17 @@ def read_parts(
             sheet, options = _open(data, options)
         parts = {p: expression_in(of) for p, of in split(roles_of(sheet, options, column)).items()}
     else:
-        raise TypeError(f"{name} must be {TAKEN}, found {describe_value(data)}{_join(data)}")
+        raise TypeError(f"{name} must be {TAKEN}, found {describe_value(data)}{_remedy(data)}")
     if options.gene_names is None:
         return parts
     return {part: named(found, options.gene_names) for part, found in parts.items()}
 
 
-def _join(data: Any) -> str:
-    """Return how DataFrames of several series are joined; empty for other data."""
+def _remedy(data: Any) -> str:
+    """Return how DataFrames are joined, or those of other libraries given; else empty."""
     frames = data.values() if isinstance(data, Mapping) else data
     if not isinstance(data, Mapping | list | tuple) or not frames or not all(map(is_frame, frames)):
-        return ""
+        return as_pandas(data)
     by_name = "data" if isinstance(data, Mapping) else "dict(enumerate(data))"
     return f" of DataFrames: if each is a series, give pandas.concat({by_name}, names=['series'])"
 

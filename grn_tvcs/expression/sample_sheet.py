@@ -208,7 +208,9 @@ def _check_samples(
             f"{plural(len(unknown), 'sample has', 'samples have')} none: {joined(unknown)}; there "
             f"stands {joined(list(rows))}{near}; correct their names, or remove these rows"
         )
-    if moved := repeated([name for name, _ in dict.fromkeys(zip(names, times, strict=True))]):
+    found = read_times(times)  # 1 and 1.0 are one time
+    at = times if found is None else found.values
+    if moved := repeated([name for name, _ in dict.fromkeys(zip(names, at, strict=True))]):
         warn_user(
             f"{samples.path}: used at several times: {joined(list(moved))}; if a sample was taken "
             "once, correct these rows"

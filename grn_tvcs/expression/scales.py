@@ -140,6 +140,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
                 f"{option_words({'scale': guess.other})}"
             )
         _refuse_implausible(expression, used)
+        _warn_of_mixture(expression)
     if scale == "log" and values.min() >= 0 and values.max() > LARGEST["log"]:
         warn_user(
             f"{option_name('scale')} is log, but values go up to {values.max():g}: logarithms lie "
@@ -277,6 +278,27 @@ def _refuse_implausible(expression: Expression, scale: str) -> None:
         f"{limits}, found {_place_of(expression, place)} ({n} such cells); if it marks a missing "
         f"value, leave the cell empty and give {option_words({'missing': 'interpolate'})}; {remedy}"
         f"if it is right, give {option_words({'scale': scale})}"
+    )
+
+
+def _warn_of_mixture(expression: Expression) -> None:
+    """Warn of a series that seems to hold logarithms, or counts, beside another that does not."""
+    of_series = {name: expression.values[rows] for name, rows in expression.pieces.items()}
+    if len(of_series) < 2:
+        return
+    middle = {name: float(np.median(one)) for name, one in of_series.items()}
+    whole = {name: float((one == np.rint(one)).mean()) for name, one in of_series.items()}
+    low, high = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
+    broken, counted = min(whole, key=whole.__getitem__), max(whole, key=whole.__getitem__)
+    if not are_of_one_unit(of_series[low], of_series[high]):
+        one, other, what = low, high, "logarithms"
+    elif whole[counted] == 1 and of_series[counted].max() > COUNTS and whole[broken] < WHOLE:
+        one, other, what = counted, broken, "counts"
+    else:
+        return
+    warn_user(
+        f"series {one} seems to hold {what}, unlike series {other} (their medians are "
+        f"{middle[one]:g} and {middle[other]:g}): give all series in one unit"
     )
 
 

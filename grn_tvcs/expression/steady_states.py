@@ -138,20 +138,20 @@ class SteadyStates:
             )
         place = {gene: j for j, gene in enumerate(self.genes)}
         order = sorted(range(len(self.changed)), key=self._key)
-        levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
-        changed = tuple(self.changed[k] for k in order)
-        is_up = self._is_up[order]
-        return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes), is_up)
+        return self._at(order, [place[gene] for gene in genes])
 
     def restrict_to(self, genes: Collection[str]) -> SteadyStates:
         """The levels of some genes, without the experiments in which another gene was changed."""
         kept = [j for j, gene in enumerate(self.genes) if gene in genes]
         rows = [k for k, gene in enumerate(self.changed) if gene == WILD_TYPE or gene in genes]
+        return self._at(rows, kept)
+
+    def _at(self, rows: list[int], columns: list[int]) -> SteadyStates:
         return SteadyStates(
-            self.levels[np.ix_(rows, kept)],
+            self.levels[np.ix_(rows, columns)],
             tuple(self.changed[k] for k in rows),
             self.is_knockout[rows],
-            tuple(self.genes[j] for j in kept),
+            tuple(self.genes[j] for j in columns),
             self._is_up[rows],
         )
 

@@ -15,7 +15,6 @@ from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import TVCS
 from tvcs_core.arguments import by_label, describe_value, items_of
 from tvcs_core.files.display import joined
-from tvcs_core.files.frames import is_frame
 
 FEW_PER_GENE = 0.1  # edges selected where nothing says how many are true (decision 294)
 
@@ -50,8 +49,6 @@ def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None
         raise TypeError(
             f"{name} must be a list of names, found {str(names)!r}; read_genes reads a file of them"
         )
-    if is_frame(names):
-        raise TypeError(f"{name} must be a list of names, found a DataFrame; give one column of it")
     if names is None:
         return None
     given = items_of(name, names)

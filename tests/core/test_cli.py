@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -346,6 +347,28 @@ def test_a_first_column_of_names_is_refused_with_what_to_do(tvcs):
     Path("t.csv").write_text("worker,t1\nann,3\nbob,1\n")
     code, _, err = tvcs("project", "t.csv", "--out", "p.npz")
     assert (code, err) == (2, "error: t.csv:2: the first column holds names; give --names\n")
+
+
+COUNTED = "counts from 0, as pandas writes a header and an index"
+OF_PANDAS = [
+    ({}, [], "t.csv:2: the first column holds names; give --names"),
+    ({}, ["--names"], ""),
+    ({"index": False}, [], f"t.csv:1: the first row {COUNTED}"),
+    ({"index": False}, ["--names"], "t.csv:2: the first column must name the rows, found numbers"),
+    ({"header": False}, [], f"t.csv:1: the first column {COUNTED}"),
+    ({"header": False, "index": False}, [], ""),
+]
+
+
+@pytest.mark.parametrize(("words", "names", "message"), OF_PANDAS)
+def test_a_header_and_an_index_of_pandas_are_no_values(tvcs, words, names, message):
+    frame = pd.DataFrame([[0.5, 2.5, 1.5], [3.5, 0.5, 2.5], [1.5, 3.5, 0.5]])
+    frame.to_csv("t.csv", **words)
+    code, _, err = tvcs("project", "t.csv", *names, "--out", "p.npz")
+    assert (code == 0) == (not message)
+    assert message in err
+    if not message:
+        assert Projection.load("p.npz").values.tolist() == frame.to_numpy().tolist()
 
 
 def write_blocks(folder="blocks", V=V):

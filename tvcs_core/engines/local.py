@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+from tvcs_core.arguments import check_number
 from tvcs_core.engines.blas import one_blas_thread
 from tvcs_core.engines.job import StatelessEngine, Task
 from tvcs_core.jit.uninterrupted import uninterrupted
@@ -33,8 +34,7 @@ class Threads(StatelessEngine):
     """Runs `number` units at a time; useful if the units release the interpreter lock."""
 
     def __init__(self, number: int) -> None:
-        if number < 1:
-            raise ValueError(f"threads must be >= 1, found {number}")
+        check_number("threads", number, whole=True, least=1)
         self._number = number
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:

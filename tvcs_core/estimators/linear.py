@@ -20,7 +20,7 @@ from tvcs_core.arguments import array_of, check_choice, check_type, refuse_maske
 from tvcs_core.constraint import TVCS
 from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
 from tvcs_core.estimators.scales import divided, scaled_bounds, scales_of, towards_zero
-from tvcs_core.loss.linear import LinearLoss, weights_of
+from tvcs_core.loss.linear import LinearLoss, refuse_other_order, weights_of
 from tvcs_core.problem import Problem
 from tvcs_core.solvers import METHODS, Solution, solve
 
@@ -240,13 +240,7 @@ def check_samples(X: Any, y: Any = None, sample_weight: Any = None) -> None:
     """Refuse masked values, whose numbers scikit-learn reads, and samples in different orders."""
     for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         refuse_masked(name, values)
-        if not (hasattr(values, "iloc") and hasattr(X, "iloc")) or values.index.equals(X.index):
-            continue
-        if X.index.is_unique and set(values.index) == set(X.index):
-            raise ValueError(
-                f"{name} has the index of X in another order; bring it into that order, "
-                f"as by {name}.loc[X.index], or pass {name}.to_numpy()"
-            )
+    refuse_other_order(X, y=y, sample_weight=sample_weight)
 
 
 def with_weight(weights: NDArray[np.float64] | None, *arrays: Any) -> tuple[Any, ...]:

@@ -17,8 +17,14 @@ A_TABLE = "a table must be a path or a DataFrame"
 
 
 def is_frame(data: Any) -> TypeGuard[pd.DataFrame]:
-    """Return whether an object is a DataFrame."""
-    return hasattr(data, "columns") and hasattr(data, "iloc")
+    """Return whether an object is a DataFrame of pandas."""
+    return hasattr(data, "columns") and hasattr(data, "iloc") and not hasattr(data, "compute")
+
+
+def as_pandas(data: Any) -> str:
+    """Return how a table of another library (polars, Dask) becomes a DataFrame; else empty."""
+    ways = [f": give its .{way}()" for way in ("to_pandas", "compute") if hasattr(data, way)]
+    return ways[0] if ways else ""
 
 
 def table_in(
@@ -39,7 +45,7 @@ def table_in(
     if is_frame(source):
         return table_of_frame(source)
     if not isinstance(source, str | Path):
-        raise TypeError(f"{needed}, found {type(source).__name__}")
+        raise TypeError(f"{needed}, found {type(source).__name__}{as_pandas(source)}")
     return read_table(source, spaces=spaces, comments=comments, if_json=if_json)
 
 
@@ -68,11 +74,15 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
         or (level.name is not None and level.name not in frame.columns)
     ]
     columns = [*index, *(frame.iloc[:, j] for j in range(frame.shape[1]))]
-    names = ["" if one.name is None else str(one.name).strip() for one in columns]
+    names = ["" if _is_unnamed(one.name) else str(one.name).strip() for one in columns]
     if not names:
         raise DataError("must have a column, found none", path=FRAME)
     rows = [names, *map(list, zip(*map(texts_of, columns), strict=True))]
     return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
+
+
+def _is_unnamed(name: object) -> bool:
+    return not isinstance(name, str) and str(name) in ("None", "nan", "<NA>", "NaT")
 
 
 def texts_of(column: pd.Series | pd.Index) -> list[str]:

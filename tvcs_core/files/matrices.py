@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from tvcs_core.files.tables import Table, is_number, read_table
 
 # Headers of a list of entries, one per line, as scipy and the tables of other programs have them.
 ENTRY_HEADERS = ({"row", "i", "from", "source"}, {"col", "column", "j", "to", "target"})
+OF_NAMES = "the first column holds names; give --names"
 
 
 class Matrix(NamedTuple):
@@ -111,20 +112,45 @@ def _read_npz(path: Path) -> Any:
 def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
     table = read_table(path)
     table.check_rectangle()
-    header, *_ = table.rows
+    header, *rows = table.rows
+    if not names and not header[0] and rows and all(row[0] for row in rows):
+        raise table.error(OF_NAMES, row=1)
     if not names and any(is_number(cell) for cell in header):
+        _refuse_counts(table, [header, *rows])
         return Matrix(replace(table, has_header=False).numbers(0, range(len(header))))
     if len(table.rows) == 1:
         raise table.error("must hold a row of numbers, found a header alone")
     _refuse_entries(table)
     if names:
-        row_names = [unshield(row[0]) for row in table.rows[1:]]
+        row_names = [unshield(row[0]) for row in rows]
+        if all(map(_is_decimal, row_names)):
+            found = f"found numbers such as {row_names[0]}"
+            raise table.error(f"the first column must name the rows, {found}: leave --names out", 1)
         col_names = [unshield(cell) for cell in header[1:]]
         return Matrix(table.numbers(1, range(1, len(header))), row_names, col_names)
     if not any(is_number(row[0]) for row in table.rows):
-        raise table.error("the first column holds names; give --names", row=1)
+        raise table.error(OF_NAMES, row=1)
     log(f"{path}: the first row holds no number and is skipped as a header")
     return Matrix(table.numbers(1, range(len(header))))
+
+
+def _is_decimal(cell: str) -> bool:
+    return is_number(cell) and not cell.isdecimal()
+
+
+def _refuse_counts(table: Table, rows: Sequence[list[str]]) -> None:
+    """Raise if the first row or column counts from 0, as pandas does, and other cells have points.
+
+    Of whole numbers both may be values.
+    """
+    for what, cells in (("row", rows[0]), ("column", [row[0] for row in rows])):
+        is_count = len(cells) > 2 and cells == list(map(str, range(len(cells))))
+        if is_count and any(_is_decimal(cell) for row in rows for cell in row):
+            raise table.error(
+                f"the first {what} counts from 0, as pandas writes a header and an index: write "
+                "the table without (header=False, index=False), or values as 0.0, 1.0, ...",
+                0,
+            )
 
 
 def _refuse_entries(table: Table) -> None:

@@ -50,6 +50,7 @@ class LinearLoss(Loss):
         intercept: bool = False,
         sample_weight: ArrayLike | None = None,
     ) -> None:
+        refuse_other_order(X, y=y, sample_weight=sample_weight)
         X, Y = _samples(X), squarable("y", finite("y", y))
         if X.ndim not in (2, 3) or not math.prod(X.shape):
             raise ValueError(f"X must have 2 or 3 dimensions and no empty one, found {X.shape}")
@@ -292,6 +293,18 @@ def squarable(name: str, values: Array) -> Array:
             f"size, because its square is used, found {largest:.2g}; scale {name}"
         )
     return values
+
+
+def refuse_other_order(X: Any, **others: Any) -> None:
+    """Raise if a Series or DataFrame has the index of X in another order."""
+    for name, values in others.items():
+        if not (hasattr(values, "iloc") and hasattr(X, "iloc")) or values.index.equals(X.index):
+            continue
+        if X.index.is_unique and set(values.index) == set(X.index):
+            raise ValueError(
+                f"{name} has the index of X in another order; bring it into that order, "
+                f"as by {name}.loc[X.index], or pass {name}.to_numpy()"
+            )
 
 
 def weights_of(sample_weight: ArrayLike, n: int) -> Array:

@@ -71,7 +71,8 @@ class _Classification(LinearLoss):
         wrong = np.abs(self._Y) != 1.0
         if wrong.any():
             found = ", ".join(f"{label:g}" for label in np.unique(self._Y)[:5])
-            raise ValueError(f"y must hold labels -1 and 1 only, found {found}")
+            remedy = "; give 2 * y - 1" if found == "0, 1" else ""
+            raise ValueError(f"y must hold labels -1 and 1 only, found {found}{remedy}")
 
 
 class SquaredHinge(_Classification):

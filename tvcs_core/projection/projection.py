@@ -96,7 +96,8 @@ def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
     ----------
     V
         Array of finite real numbers, of the constraint's shape, all below 3e150 in size; or a
-        scipy sparse matrix, whose stored entries are then the only candidates.
+        scipy sparse matrix, whose stored entries are then the only candidates. If all are below
+        1e-146, prices may underflow, and `certify` has no proof: multiply V by a power of two.
     constraint
         The caps.
     method

@@ -88,6 +88,11 @@ def _with_classes(
     for name in wanted["new_classes"]:
         if name in before:
             raise RejectedError(f"class {name!r} is in the campaign already; leave it out")
+        if alike := [one for one in before if one.lower() == name.lower()]:
+            raise RejectedError(
+                f"class {name!r} differs from {alike[0]!r} in case alone, and no class goes away "
+                "again; if both are meant, give the new one another name"
+            )
     if connection.scalar(select(task.c.id).where(task.c.prior.is_not(None)).limit(1)) is not None:
         raise RejectedError(
             "tasks of this campaign have a prior of their own, which is for two classes; begin a "

@@ -77,8 +77,7 @@ def read_first(
         known = read_gold(files.gold, named, leave_out_missing=leave_out_missing)
         labels = dict(known.labels)
     if files.answers is not None:
-        found = read_lines(files.answers, duplicates, named, leave_out_missing=leave_out_missing)
-        lines = _some(found, files.answers)
+        lines = read_lines(files.answers, duplicates, named, leave_out_missing=leave_out_missing)
     if files.gold is not None and known is not None and lines:
         used = Counter(line.label for line in lines)
         print_message(*review_labels(files.gold, known, used, has_names=named is not None))

@@ -112,6 +112,11 @@ def take_answers(
     known = gold_names.union(tasks)
     for line in lines:
         with _errors_at(line):
+            if line.worker not in workers and line.worker in known and line.task in workers:
+                raise RejectedError(
+                    f"{line.worker!r} is a task and {line.task!r} a worker of this campaign: the "
+                    "columns task and worker seem to be swapped"
+                )
             refuse_unknown("worker", [line.worker], workers)
             refuse_unknown("task", [line.task], known)
     counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}

@@ -13,6 +13,7 @@ from crowd_tvcs.answers.columns import (
     TASK,
     WORKER,
     Column,
+    check_any_rows,
     find,
     open_table,
 )
@@ -86,6 +87,7 @@ def read_lines(
     """
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
+    check_any_rows(table)
     named = {TASK.name: at[0], WORKER.name: at[1]}
     judged = check_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
     kept = deduplicate(table, judged, duplicates)

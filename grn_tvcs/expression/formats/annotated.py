@@ -342,7 +342,10 @@ def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     genes, levels = data.whole
     texts = [str(name) for name in names]
     heads = [] if _are_entrez(genes) else genes
-    if why := are_genes("", texts, heads) or are_samples(genes, texts, of_obs=True):
+    why = are_genes("", texts, heads) or are_samples(genes, texts, of_obs=True)
+    if clocks := [name for name in data.var.columns if CLOCK.fullmatch(name)]:
+        why = f"var has a column of times ({joined(clocks)})"
+    if why:
         raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.arguments import array_of, names_of
+from tvcs_core.arguments import array_of, items_of, names_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +32,8 @@ def as_frame(data: Any, words: Mapping[str, Any], name: str) -> tuple[pd.DataFra
     data
         Levels; (samples, genes).
     words
-        `gene_names`, the names of the columns; perhaps `times`, NaN for a sample at rest, and
-        `series`, a name for each sample; and options of reading.
+        `gene_names`, the names of the columns; perhaps `times`, numbers or texts such as 2h, NaN
+        for a sample at rest, and `series`, a name for each sample; and options of reading.
     name
         The argument that `data` are.
     """
@@ -59,8 +58,7 @@ def as_frame(data: Any, words: Mapping[str, Any], name: str) -> tuple[pd.DataFra
         frame.insert(0, SERIES, _each("series", names_of("series", series), len(levels)))
         given["series_column"] = SERIES
     if times is not None:
-        found: NDArray[Any] = array_of("times", times, np.float64)
-        frame.insert(0, TIME, _each("times", found, len(levels)))
+        frame.insert(0, TIME, _each("times", items_of("times", times, "times"), len(levels)))
         given["time_column"] = TIME
     elif series is not None:
         raise TypeError("series are of samples with times: give times=[...] too")

@@ -21,7 +21,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import describe_value, option_words
+from tvcs_core.arguments import describe_value, is_missing, option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.frames import FRAME, is_frame, texts_of
 from tvcs_core.files.rows import Rows
@@ -44,7 +44,7 @@ class Frame(Grid):
 
     def __init__(self, path: str, frame: pd.DataFrame) -> None:
         self.path = path
-        self.heads = [str(name) for name in frame.columns]
+        self.heads = ["" if is_missing(name) else str(name) for name in frame.columns]
         self._frame = frame
 
     def row(self, i: int) -> Sequence[str]:

@@ -34,6 +34,7 @@ OTHER_FILES = {
     ".parquet": ("a file of Parquet", f"{_PANDAS}, after pandas.read_parquet"),
     ".feather": ("a file of Arrow", f"{_PANDAS}, after pandas.read_feather"),
     ".pkl": ("a pickle of Python", _PANDAS), ".npy": ("an array", "give it in Python"),
+    ".zarr": ("a folder of zarr", "give the AnnData in Python (anndata.read_zarr), or write .h5ad"),
     ".loom": ("a loom file", "write it as .h5ad (scanpy.read_loom, then .write)"),
     ".json": ("JSON", f"{_PANDAS}, after pandas.read_json"),
     ".pdf": ("a PDF", _TABLES), ".docx": ("a document of Word", _TABLES),
@@ -103,7 +104,7 @@ def _refuse_other_files(path: Path) -> None:
     if _ADDRESS.match(str(path)):
         raise DataError("is an address: download the file, and give its path", path=path)
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix in OTHER_FILES and path.is_file():
+    if suffix in OTHER_FILES and path.exists():
         what, remedy = OTHER_FILES[suffix]
         raise DataError(f"must be a table of text or .xlsx, found {what}: {remedy}", path=path)
     folder = path if path.is_dir() else path.parent

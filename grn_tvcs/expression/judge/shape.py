@@ -22,7 +22,7 @@ from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from tvcs_core import DataError
-from tvcs_core.arguments import option_words
+from tvcs_core.arguments import option_name, option_words
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import is_number
 
@@ -85,6 +85,12 @@ def _refuse_without_time(roles: Roles) -> None:
     is_clock = CLOCK.fullmatch(head) and read_times(first) is not None
     if _are_names(first) and not has_role and not is_clock:
         refuse_edges(sheet)
+        if not any(is_number(cell) for i in range(len(sheet)) for cell in sheet.row(i)):
+            raise sheet.error(
+                "must hold levels, but no cell is a number: give the table of expression; a list "
+                f"of genes is for {option_name('regulators')} or {option_name('genes')} beside it",
+                HEAD,
+            )
         raise _of_names(sheet, kinds)
     clocks = [
         j

@@ -24,6 +24,12 @@ def test_several_jobs_share_one_queue():
     assert result == [(k, 11) for k in range(1, 12)]
 
 
+@pytest.mark.parametrize(("number", "error"), [(0, ValueError), ("2", TypeError), (2.0, TypeError)])
+def test_a_number_of_threads_is_checked(number, error):
+    with pytest.raises(error, match=r"^threads must be"):
+        Threads(number)
+
+
 @pytest.mark.parametrize(("engine", "number"), [(Threads, 3), (Processes, 2)])
 def test_threads_and_processes_are_as_many_as_asked_for(engine, number, tmp_path):
     job = toys.job(toys.who, folder=str(tmp_path), number=number)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tvcs_core import DataError
-from tvcs_core.files.frames import table_of_frame
+from tvcs_core.files.frames import table_in, table_of_frame
 from tvcs_core.files.tables import read_table
 
 FRAMES = {
@@ -48,3 +48,17 @@ def test_errors_count_rows_and_name_columns():
 def test_frames_without_one_name_a_column_are_refused(frame, said):
     with pytest.raises(DataError, match=said):
         table_of_frame(frame)
+
+
+@pytest.mark.parametrize(("way", "kind"), [("to_pandas", "polars"), ("compute", "Dask")])
+def test_a_table_of_another_library_is_refused_with_the_way_to_pandas(way, kind):
+    other = type(kind, (), {way: None, "columns": ["a"], "iloc": None})()
+    if way == "to_pandas":
+        del type(other).iloc
+    with pytest.raises(TypeError, match=rf"found {kind}: give its .{way}\(\)"):
+        table_in(other)
+
+
+def test_a_column_called_by_a_missing_value_has_no_name():
+    frame = pd.DataFrame([[1, 2]], columns=[None, float("nan")])
+    assert list(table_of_frame(frame).rows[0]) == ["", ""]

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 from scipy import sparse
@@ -366,6 +367,14 @@ BAD = [
 
 
 @every_kind
+def test_a_loss_refuses_targets_in_another_order_than_x(kind):
+    X, y = pd.DataFrame(np.eye(2), index=["a", "b"]), pd.Series([1.0, -1.0], index=["b", "a"])
+    with pytest.raises(ValueError, match=r"y has the index of X in another order.*y.loc\[X.index"):
+        kind(X, y)
+    assert kind(X, y[X.index]).n_terms == 2
+
+
+@every_kind
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_a_loss_refuses_what_it_cannot_use(kind, arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -391,7 +400,7 @@ def test_a_loss_refuses_what_is_no_number(kind):
 
 @pytest.mark.parametrize("kind", [SquaredHinge, Logistic])
 def test_labels_must_be_minus_one_and_one(kind):
-    with pytest.raises(ValueError, match="labels -1 and 1 only, found 0, 1"):
+    with pytest.raises(ValueError, match=r"labels -1 and 1 only, found 0, 1; give 2 . y - 1"):
         kind(np.ones((2, 2)), [0, 1])
 
 

@@ -149,6 +149,18 @@ def test_a_square_that_underflows_is_not_nothing(method):
     assert projection.support.all() or projection.gap > 0
 
 
+@pytest.mark.parametrize("size", [1e-160, 1e-170, 1e-300])
+def test_values_whose_squares_underflow_are_proved_as_larger_ones(size):
+    V, constraint = (
+        np.random.default_rng(0).normal(size=(6, 5)) * size,
+        TVCS.matrix((6, 5), row_caps=2),
+    )
+    small, large = project(V, constraint), project(np.ldexp(V, 900), constraint)
+    assert certify(large).optimal
+    assert (small.support == large.support).all()
+    assert certify(small).optimal == (size == 1e-160)  # other prices are 0, as float64
+
+
 def test_what_is_allowed_is_kept_though_it_is_nothing_beside_the_rest():
     V = np.array([[1.0, 1e-170], [1e-200, 0.0]])
     kept = project(V, TVCS.matrix((2, 2), bounds=(-np.inf, np.inf))).support

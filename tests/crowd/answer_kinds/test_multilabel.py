@@ -12,6 +12,7 @@ from crowd_tvcs.answer_kinds.label_sets import LabelSets, read_label_sets
 from crowd_tvcs.answer_kinds.multilabel import vote_on_sets
 from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
+from tvcs_core import DataError
 
 
 def some_sets(seed=0, tasks=250, gold=50, kind="independent"):
@@ -217,6 +218,14 @@ def test_cells_that_are_no_sets_are_refused(tmp_path, row, more, says):
     (tmp_path / "a.csv").write_text(f"task,worker,label\nt1,ann,a;b\n{row}\n")
     assert says in check_refused(command(tmp_path, *more))
     assert not (tmp_path / "o").exists()
+
+
+def test_a_row_for_every_label_is_refused_with_the_way_to_one_cell(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,labels\nt,ann,cat\nt,ann,dog\nt,bob,cat;dog\n")
+    with pytest.raises(DataError, match=r"a.csv:3, .*write them in one cell, with ';' between"):
+        read_label_sets(tmp_path / "a.csv")
+    found = read_label_sets(tmp_path / "a.csv", duplicates="last")
+    assert found.marks.tolist() == [[False, True], [True, True]]
 
 
 def test_gold_with_two_sets_is_refused(tmp_path):

@@ -343,10 +343,11 @@ def test_a_table_of_models_is_read_as_it_is_published(tmp_path):
     (tmp_path / "p.csv").write_text(
         "question,model_a,model_b,winner,judge\n"
         "1,x,y,model_a,j1\n2,y,x,model_b,j2\n3,x,z,tie,j1\n4,y,z,y,j1\n"
+        "5,x,y,tie (bothbad),j1\n6,x,z,Draw,j1\n7,draw,x,draw,j1\n"
     )
     found = read_comparisons(tmp_path / "p.csv")
-    assert (found.items, found.workers) == (("x", "y", "z"), ("j1", "j2"))
-    assert found.answer_of.tolist() == [0, 1, 2, 0]
+    assert (found.items, found.workers) == (("draw", "x", "y", "z"), ("j1", "j2"))
+    assert found.answer_of.tolist() == [0, 1, 2, 0, 2, 2, 0]
     assert "ignored columns: question" in found.layout
 
 

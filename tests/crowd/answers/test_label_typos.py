@@ -160,6 +160,13 @@ def test_names_that_never_meet_are_shown():
         "tasks with answers ('t0', 't1', 't2', 't3', 't4' and 1 more); "
         "a task must have one name in both"
     )
+    swapped = ANSWERS.replace("task,worker", "worker,task")
+    Path("a.csv").write_text(swapped)
+    Path("g.csv").write_text("task,label\nt0,cat\nt1,dog\n")
+    assert crowd_tvcs(*COMMANDS["vote"]).stderr.splitlines()[-1] == (
+        "error: a.csv: the tasks of g.csv are workers here: the columns task and worker seem to be "
+        "swapped"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What comes into a campaign: what is refused at which end, and that nothing of it is kept."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
@@ -39,6 +40,30 @@ def test_what_does_not_fit_is_refused_and_nothing_is_kept(begin):
             campaign.add(**{"workers": ["newest"]} | added)
         assert rows_of(campaign, query) == before
     assert len(campaign.state().workers) == 3
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ({"tasks": "t9"}, "tasks must be a list of names, found 't9'"),
+        ({"workers": pd.DataFrame({"worker": ["x"]})}, "found a DataFrame; give one column of it"),
+        ({"gold_answers": pd.DataFrame({"task": ["g1"]})}, "found a DataFrame; give its rows"),
+        ({"tasks": ["t9 "]}, "name of a task must not begin or end with blanks, found 't9 '"),
+    ],
+)
+def test_no_name_is_made_of_a_letter_a_heading_or_blanks(begin, added, message):
+    campaign = begin(gold=GOLD, prior=0.5)
+    with pytest.raises((TypeError, ValueError), match=message):
+        campaign.add(**added)
+    assert len(campaign.state().tasks) == 3
+    with pytest.raises(TypeError, match="tasks must be a list of names, found 't1'"):
+        campaign.close_tasks("t1")
+
+
+def test_gold_and_qualities_may_be_a_series(begin):
+    campaign = begin(qualities=pd.Series({"ann": 0.9, "bob": 0.7}), gold=pd.Series(GOLD), prior=0.5)
+    assert campaign.state().gold == {"g1": 1, "g2": 0}
+    assert rows_of(campaign, "SELECT name, quality FROM worker")[:2] == [("ann", 0.9), ("bob", 0.7)]
 
 
 def test_a_prior_of_a_task_is_of_two_classes(begin):
@@ -143,6 +168,8 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     for wrong, message in (
         (("t1", "zoe", "1"), "there is no worker 'zoe' in this campaign"),
         (("t1", "Ann", "1"), "write a name that it has, such as 'ann', or add the worker"),
+        (("T1", "ann", "1"), "write a name that it has, such as 't1', or add the task"),
+        (("ann", "t1", "1"), "'t1' is a task and 'ann' a worker .*: the columns .* be swapped"),
         (("t9", "ann", "1"), "there is no task 't9' in this campaign"),
         (("t1", "ann", "2"), "label must be one of '0', '1', found '2'"),
     ):

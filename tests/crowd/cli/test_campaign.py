@@ -75,6 +75,10 @@ def test_from_gold_answers_to_labels(store):
     again = run("import", store, "answers1.csv")
     assert again.exit_code == 0
     assert "0 answers imported, 8 already known" in again.stderr
+    Path("none.csv").write_text("task,worker,label\n")
+    none = run("import", store, "none.csv")
+    assert none.exit_code == 2
+    assert "none.csv: must have a row below the header, found none" in none.stderr
     more = run("replan", store)
     assert more.exit_code == 0, more.stderr
     header, *new = list(csv.reader(more.stdout.splitlines()))

@@ -168,6 +168,8 @@ def test_what_of_zooniverse_is_no_single_answer_is_refused(row, what, tmp_path):
         ("task,worker,a\nt1,ann,cat\n", "has both 'task' and 'worker'", {"task_field": "task",
          "columns": ["a"]}),
         ("task\nt1\n", "must have a column of answers", None),
+        ("task,ann,bob,majority\nt1,cat,dog,cat\nt2,cat,cat,cat\n",
+         "'majority' has labels and is no worker: .*--column", {"columns": ["ann", "bob"]}),
         ("task,label\nt1,cat\nt2,dog\n", "'label' has labels and is no worker: .*--gold",
          {"columns": ["label"]}),
         ("task,ann,Truth\nt1,cat,cat\n", "'Truth' has labels", {"columns": ["ann"]}),

@@ -82,6 +82,9 @@ BAD = {
     "lonely sample": ("Time\tA\n0\t1\n1\t2\n0\t5\n", "x.tsv:4, column 'Time': a series must have"),
     "header only": ("Time\tA\n", "must have samples"),
     "time only": ("Time\n0\n1\n", "must have a column for each gene"),
+    "a sheet of samples": ("\ttime\na\t0\n", "found only column 1, time; a sheet of samples is"),
+    "a list of genes": ("lexA\nrecA\numuD\n", "x.tsv:1: must hold levels, but no cell is a number"),
+    "a word": ("Time\tA\n0\t1\n1\tBDL\n", "'BDL'; where it marks a missing value, leave the"),
     "twice": (
         "Time\tA\tB\tA\n0\t1\t2\t3\n1\t1\t2\t3\n",
         "x.tsv:1: gene names must be different, found twice: A",
@@ -102,6 +105,10 @@ BAD = {
     "times with and without a unit": (
         "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
         "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found",
+    ),
+    "a unit in the heading and another in the cells": (
+        "Time (min)\tA\n0h\t1\n1h\t2\n",
+        "x.tsv:1, column 1: must hold times in one unit, found min in the heading and h",
     ),
     "a number among times with a unit": (
         "Time\tA\n0\t1\n30min\t2\n4\t3\n",
@@ -155,6 +162,21 @@ def test_the_constructor_refuses_what_does_not_hold(change, message):
         Expression(**(good | change))
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"perturbed": ["no", "yes"]}, "perturbed must be an array of booleans, found list"),
+        ({"perturbed": [1, np.nan]}, "perturbed must be an array of booleans, found list"),
+        ({"times": np.array([0, 3600], "m8[s]")}, r"times must be .* real numbers, .*timedelta64"),
+    ],
+)
+def test_the_constructor_makes_no_flags_of_words_and_no_numbers_of_durations(change, message):
+    good = {"values": [[1.0], [2.0]], "times": [0, 1], "series": ("1", "1"), "genes": ("A",)}
+    assert Expression(**good, perturbed=[1, 0]).perturbed.tolist() == [True, False]
+    with pytest.raises(TypeError, match=message):
+        Expression(**(good | change))
+
+
 def test_constant_genes_are_named():
     data = Expression([[1, 5], [2, 5]], [0, 1], ("1", "1"), ("A", "B"))
     assert data.constant_genes == ("B",)
@@ -168,7 +190,7 @@ def test_samples_of_series_and_in_steady_state_are_counted_in_words():
 
 
 def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
-    with pytest.raises(DataError, match=r"found 'x'$"):
+    with pytest.raises(DataError, match=r"found 'x'; where it marks a missing value"):
         Expression.of(write("Time\tA\n0\t1\n1\tx\n"))
 
 

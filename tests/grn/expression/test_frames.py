@@ -134,6 +134,11 @@ def test_what_is_no_frame_and_no_anndata_is_refused_by_the_name_of_the_argument(
     elif not isinstance(wrong, str):
         with pytest.raises(TypeError, match=r"^data must be an Expression, a DataFrame, an Ann"):
             Expression.of(wrong)
+    lazy = type("Dask", (), {"columns": (), "iloc": None, "compute": None})()
+    with pytest.raises(
+        TypeError, match=r"found a Dask: give its .compute\(\)$|found Dask: give its"
+    ):
+        Expression.of(lazy)
     if wrong is not None and not isinstance(wrong, str):
         with pytest.raises(TypeError, match=r"^samples must be a DataFrame, found "):
             Expression.of(TIMED, samples=wrong)
@@ -194,6 +199,7 @@ SEVERAL = pd.MultiIndex.from_product([["a", "b"], ["x", "y"]])
         (TIMED.assign(Time="now"), "column 'Time': must be a number, found 'now'"),
         (TIMED.rename(columns={"Time": "Timepoint"}), "time_column='Timepoint'"),
         (TIMED[["Time", "series"]], "must have a column for each gene"),
+        (TIMED.rename(columns={"B": np.nan}), "a gene must have a name, found an empty cell"),
         (TIMED.head(0), "must have samples"),
         (TIMED.assign(is_ok=True), r"must be a number, found 'True'; .* ignore='is_ok'"),
         (pd.DataFrame(), "the DataFrame: must have a column for each gene, found none"),

@@ -1,4 +1,5 @@
 import json
+import re
 import warnings
 from dataclasses import replace
 
@@ -92,6 +93,26 @@ def test_a_scale_is_guessed_and_doubt_is_reported(kind, scale, is_doubtful):
     again = on_scale(settled)
     assert np.allclose(again.values, settled.values)
     assert (again.scale, again.guessed_from) == (scale, guess.why)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (np.log2, r"series b seems to hold logarithms, unlike series [ac] \(their medians are"),
+        (np.rint, r"series b seems to hold counts, unlike series [ac] \(their medians are"),
+        (lambda levels: levels, None),
+    ],
+)
+def test_a_series_in_another_unit_is_pointed_out(change, message, recwarn):
+    values = np.exp(np.random.default_rng(0).normal(4, 1, (12, 5)))
+    values[4:8] = change(values[4:8])
+    data = replace(table(values), series=tuple("aaaabbbbcccc"))
+    on_scale(data)
+    said = [str(one.message) for one in recwarn if "seems to hold" in str(one.message)]
+    assert len(said) == (message is not None)
+    assert not message or re.match(message, said[0])
+    on_scale(data, "levels")
+    assert len([one for one in recwarn if "seems to hold" in str(one.message)]) == len(said)
 
 
 def test_counts_of_many_genes_are_no_doubt():

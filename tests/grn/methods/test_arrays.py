@@ -26,6 +26,8 @@ def test_times_and_series_are_one_for_each_sample():
     assert found.series == ("a",) * 5 + ("b",) * 5
     assert found.times.tolist() == [0, 1, 2, 4, 8] * 2
     assert np.array_equal(found.steady_values, LEVELS[[5, 11]])
+    words = Expression.of(LEVELS, gene_names=GENES, times=["0", "30min", "1h", "2h", "4h", ""] * 2)
+    assert words.times.tolist() == [0, 30, 60, 120, 240] * 2
     falling = Expression.of(LEVELS, gene_names=GENES, times=[*range(6)] * 2)
     assert list(falling.pieces) == ["1", "2"]  # as in a table
 
@@ -50,6 +52,12 @@ def test_infer_takes_what_expression_of_takes():
         (LEVELS.T, {"gene_names": GENES}, ValueError, r"found 4 names; give data.T if genes stan"),
         (LEVELS[0], {"gene_names": GENES}, ValueError, "two dimensions, samples x genes"),
         (LEVELS, {"gene_names": GENES, "times": [1, 2]}, ValueError, "times must have one for ea"),
+        (
+            LEVELS,
+            {"gene_names": GENES, "times": pd.to_timedelta(range(12), "h")},
+            ValueError,
+            "that is a duration: write its hours",
+        ),
         (LEVELS, {"gene_names": GENES, "series": ["a"] * 12}, TypeError, "give times=.* too"),
         (LEVELS, {"gene_names": ["A"] * 4}, ValueError, "must be different, found twice: A"),
         (pd.DataFrame({"A": [1]}), {"times": [1]}, TypeError, "times is for an array, found Data"),

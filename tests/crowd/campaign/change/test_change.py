@@ -78,6 +78,9 @@ def test_classes_with_shares_of_their_own_need_new_ones(begin):
         campaign.change(new_classes=["2"])
     with pytest.raises(RejectedError, match="class '1' is in the campaign already; leave it out"):
         campaign.change(new_classes=["1"])
+    named = begin(classes=["cat", "dog"])
+    with pytest.raises(RejectedError, match="class 'Cat' differs from 'cat' in case alone, and no"):
+        named.change(new_classes=["Cat"])
     with pytest.raises(ValueError, match="prior is for new_classes alone"):
         campaign.change(prior=[0.5, 0.5])
     own = begin(tasks=[Task("t1", prior=0.3)])
