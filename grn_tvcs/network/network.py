@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
-from grn_tvcs.network.edge import CHANCES, Edge
-from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, degrees, square
-from grn_tvcs.network.ranking import columns_of, edges_of, ranked, ranked_selected, surest
+from grn_tvcs.network.edge import Edge
+from grn_tvcs.network.pairs import FIXED, Pairs, check_pairs, counted_scores, degrees, square
+from grn_tvcs.network.ranking import Ranked, columns_of, edges_of, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
@@ -128,27 +126,11 @@ class Network:
         return cls(names, square(names, given), verdict, tuple(notes))
 
     def __post_init__(self) -> None:
-        genes, pairs = self.genes, self.pairs
-        check_type("genes", genes, tuple)
-        check_type("pairs", pairs, Pairs)
+        check_type("genes", self.genes, tuple)
+        check_type("pairs", self.pairs, Pairs)
+        check_pairs(self.pairs, self.genes)
         for name in FIXED:
-            getattr(pairs, name).setflags(write=False)
-        if twice := describe_repeated("gene names", genes):
-            raise ValueError(twice)
-        if not (np.isfinite(pairs.scores).all() and (pairs.scores >= 0).all()):
-            raise ValueError("scores must be finite and >= 0")
-        rows, cols = pairs.on_themselves
-        if (own := pairs.scores[rows, cols] > 0).any():
-            gene = genes[int(pairs.regulators[rows[own][0]])]
-            raise ValueError(f"a gene has no edge to itself, but {gene!r} has one")
-        if (pairs.selected & (pairs.scores == 0)).any():
-            raise ValueError("a selected edge must have a score above 0")
-        if pairs.evidence is not None and (pairs.evidence >= len(NAMES)).any():
-            raise ValueError(f"evidence must be below {len(NAMES)}, found {pairs.evidence.max()}")
-        for name in CHANCES:
-            chances = np.zeros(0) if getattr(pairs, name) is None else getattr(pairs, name)
-            if (wrong := chances[~((chances >= 0) & (chances <= 1))]).size:
-                raise ValueError(f"{name} must be from 0 to 1, found {wrong[0]:g}")
+            getattr(self.pairs, name).setflags(write=False)
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -200,8 +182,7 @@ class Network:
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
-        of = ranked_selected if selected_only else ranked
-        return edges_of(self.pairs, self.genes, of(self.pairs, self.genes))
+        return edges_of(self.pairs, self.genes, self._ranked(selected_only))
 
     @property
     def n_scored(self) -> int:
@@ -212,8 +193,12 @@ class Network:
         """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
         import pandas as pd
 
-        of = ranked_selected if selected_only else ranked
-        return pd.DataFrame(columns_of(self.pairs, self.genes, of(self.pairs, self.genes)))
+        return pd.DataFrame(columns_of(self.pairs, self.genes, self._ranked(selected_only)))
+
+    def _ranked(self, selected_only: bool) -> Ranked:
+        if selected_only:
+            return ranked_selected(self.pairs, self.genes)
+        return ranked(self.pairs, self.genes)
 
     def _under(self, rules: Rules) -> Network:
         """The same, the caps that its selected edges keep being these."""
@@ -257,8 +242,10 @@ class Network:
 
         TIGRESS and ARACNE publish these edges, whatever the caps; ARACNE both ways of a pair.
         """
-        has_score, own = self.pairs.scores > 0, self.pairs.own
-        return self.replace(selected=has_score if own is None else own & has_score)._under(Rules())
+        selected = self.pairs.scores > 0
+        if self.pairs.own is not None:
+            selected &= self.pairs.own
+        return self.replace(selected=selected)._under(Rules())
 
     def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
@@ -286,8 +273,9 @@ class Network:
     @property
     def n_undirected(self) -> int:
         """Selected edges whose direction the data do not show."""
-        undirected = self.pairs.undirected
-        return 0 if undirected is None else int((undirected & self.pairs.selected).sum())
+        if self.pairs.undirected is None:
+            return 0
+        return int(np.count_nonzero(self.pairs.undirected & self.pairs.selected))
 
     @property
     def out_degrees(self) -> NDArray[np.int64]:
@@ -322,7 +310,9 @@ class Network:
         """
         from grn_tvcs.network.programs.anndata import keep
 
-        facts: dict[str, Any] = {"verdict": self.verdict and self.verdict.describe()}
+        facts: dict[str, Any] = {}
+        if self.verdict is not None:
+            facts["verdict"] = self.verdict.describe()
         if self.provenance is not None:
             facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)

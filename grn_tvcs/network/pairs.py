@@ -15,6 +15,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.network.edge import CHANCES
+from grn_tvcs.network.evidence import NAMES
 from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.display import joined, summary
 from tvcs_core.files.frames import is_frame
@@ -168,6 +171,36 @@ def _in_both(some: Places, others: Places) -> tuple[Places, Places]:
     """Return the places of common entries in either array."""
     _, here, there = np.intersect1d(some, others, assume_unique=True, return_indices=True)
     return here, there
+
+
+def check_pairs(pairs: Pairs, genes: Sequence[str]) -> None:
+    """Check the pairs of a network.
+
+    Raises
+    ------
+    ValueError
+        As for `Network`.
+    """
+    scores = pairs.scores
+    if twice := describe_repeated("gene names", genes):
+        raise ValueError(twice)
+    if not (np.isfinite(scores).all() and (scores >= 0).all()):
+        raise ValueError("scores must be finite and >= 0")
+    rows, columns = pairs.on_themselves
+    on_themselves = rows[scores[rows, columns] > 0]
+    if on_themselves.size:
+        gene = genes[int(pairs.regulators[on_themselves[0]])]
+        raise ValueError(f"a gene has no edge to itself, but {gene!r} has one")
+    if (pairs.selected & (scores == 0)).any():
+        raise ValueError("a selected edge must have a score above 0")
+    if pairs.evidence is not None and (pairs.evidence >= len(NAMES)).any():
+        raise ValueError(f"evidence must be below {len(NAMES)}, found {pairs.evidence.max()}")
+    for name in CHANCES:
+        chances = getattr(pairs, name)
+        if chances is not None:
+            wrong = chances[~((chances >= 0) & (chances <= 1))]
+            if wrong.size:
+                raise ValueError(f"{name} must be from 0 to 1, found {wrong[0]:g}")
 
 
 def square(genes: Sequence[str], given: dict[str, Any]) -> Pairs:

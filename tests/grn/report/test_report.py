@@ -276,7 +276,7 @@ def test_a_crowded_drawing_names_the_genes_with_the_most_targets():
 
 
 def test_stability_is_shown_where_the_method_resampled(expression):
-    network = infer(expression, rng=0, max_edges=7)
+    network = infer(expression, "tvcs", rng=0, max_edges=7)
     edge = network.edges(selected_only=True)[0]
     i, j = network.genes.index(edge.regulator), network.genes.index(edge.target)
     page = Page(page_of(expression, max_edges=7))
