@@ -26,7 +26,7 @@ from benchmarks.study import complete, load, options, run
 from benchmarks.without_gold.study import drawn, judged, recorded
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
-from crowd_tvcs.skills import dependence_fit, dependence_loss, estimate, held_out
+from crowd_tvcs.skills import dependence_fit, dependence_loss, estimate
 from crowd_tvcs.skills.dependence_loss import PRIOR_DEVIATION, PRIOR_MEAN
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.voting import little_gold, unsupervised
@@ -94,7 +94,6 @@ WITH_GOLD: dict[str, list[Patch]] = {
     "calibration penalty": [(dependence_loss, "CALIBRATION_WEIGHT", 0.0)],
     "test of the matrices": [(dependence_fit, "MIN_GOLD_FOR_MATRICES", 10**9)],
     "orders like those of the answers": [(dependence_fit, "estimate_choice", lambda *_: 8.0)],
-    "folds": [(held_out, "FOLDS", 10**9)],
     "fitted prior of accuracies": [(estimate, "PRIORS", ("two-answers",))],
     "agreement": [(little_gold, "agreement_weight", lambda _: 0.0)],
     "likeliest temper": [(little_gold, "_likeliest_temper", lambda *_: 1.0)],
