@@ -147,7 +147,7 @@ def by_label(values: Any) -> dict[Any, Any] | None:
 
 def is_missing(value: object) -> bool:
     """Return whether a value is None, or the NaN or NA that pandas makes of it; a text never is."""
-    return value is None or (not isinstance(value, str) and str(value) in ("nan", "<NA>"))
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT"))
 
 
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
@@ -161,7 +161,8 @@ def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
         If `value` is not iterable, or a DataFrame, whose items are the names of its columns.
     """
     if hasattr(value, "columns") and hasattr(value, "iloc"):
-        part = "one column of it" if kind == "names" else "its rows (frame.itertuples(index=False))"
+        rows = "its rows (frame.itertuples(index=False))"
+        part = rows if kind == "answers" else "one column of it"
         raise TypeError(f"{name} must be a list of {kind}, found a DataFrame; give {part}")
     if not isinstance(value, bytes):
         try:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from tvcs_core.arguments import is_missing
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table, read_table
 
@@ -18,12 +19,13 @@ A_TABLE = "a table must be a path or a DataFrame"
 
 def is_frame(data: Any) -> TypeGuard[pd.DataFrame]:
     """Return whether an object is a DataFrame of pandas."""
-    return hasattr(data, "columns") and hasattr(data, "iloc") and not hasattr(data, "compute")
+    kind = type(data)  # a column may be called compute
+    return hasattr(kind, "columns") and hasattr(kind, "iloc") and not hasattr(kind, "compute")
 
 
 def as_pandas(data: Any) -> str:
     """Return how a table of another library (polars, Dask) becomes a DataFrame; else empty."""
-    ways = [f": give its .{way}()" for way in ("to_pandas", "compute") if hasattr(data, way)]
+    ways = [f": give its .{way}()" for way in ("to_pandas", "compute") if hasattr(type(data), way)]
     return ways[0] if ways else ""
 
 
@@ -74,15 +76,11 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
         or (level.name is not None and level.name not in frame.columns)
     ]
     columns = [*index, *(frame.iloc[:, j] for j in range(frame.shape[1]))]
-    names = ["" if _is_unnamed(one.name) else str(one.name).strip() for one in columns]
+    names = ["" if is_missing(one.name) else str(one.name).strip() for one in columns]
     if not names:
         raise DataError("must have a column, found none", path=FRAME)
     rows = [names, *map(list, zip(*map(texts_of, columns), strict=True))]
     return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
-
-
-def _is_unnamed(name: object) -> bool:
-    return not isinstance(name, str) and str(name) in ("None", "nan", "<NA>", "NaT")
 
 
 def texts_of(column: pd.Series | pd.Index) -> list[str]:

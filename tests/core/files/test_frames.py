@@ -60,5 +60,10 @@ def test_a_table_of_another_library_is_refused_with_the_way_to_pandas(way, kind)
 
 
 def test_a_column_called_by_a_missing_value_has_no_name():
-    frame = pd.DataFrame([[1, 2]], columns=[None, float("nan")])
-    assert list(table_of_frame(frame).rows[0]) == ["", ""]
+    frame = pd.DataFrame([[1, 2, 3]], columns=[None, float("nan"), pd.NaT])
+    assert list(table_of_frame(frame).rows[0]) == ["", "", ""]
+
+
+def test_a_column_may_have_the_name_of_a_method_of_other_libraries():
+    frame = pd.DataFrame([[1, 2]], columns=["compute", "to_pandas"])
+    assert list(table_in(frame).rows[0]) == ["compute", "to_pandas"]
