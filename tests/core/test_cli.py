@@ -371,6 +371,19 @@ def test_a_header_and_an_index_of_pandas_are_no_values(tvcs, words, names, messa
         assert Projection.load("p.npz").values.tolist() == frame.to_numpy().tolist()
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "first_row"),
+    [
+        ("0,1,2\n-1,3,4\n1e3,3,1\n", [], [0, 1, 2]),  # whole numbers may be data
+        (",a,b\n0.5,1.5,2\n1.5,3,4\n", ["--names"], [1.5, 2]),  # the index of a frame
+    ],
+)
+def test_whole_numbers_are_values_and_an_index_of_decimals_names_rows(tvcs, text, names, first_row):
+    Path("t.csv").write_text(text)
+    assert tvcs("project", "t.csv", *names, "--out", "p.npz")[0] == 0
+    assert Projection.load("p.npz").values[0].tolist() == first_row
+
+
 def write_blocks(folder="blocks", V=V):
     Path(folder).mkdir()
     for i, rows in enumerate(np.split(V, [1])):

@@ -123,9 +123,12 @@ def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
     _refuse_entries(table)
     if names:
         row_names = [unshield(row[0]) for row in rows]
-        if all(map(_is_decimal, row_names)):
-            found = f"found numbers such as {row_names[0]}"
-            raise table.error(f"the first column must name the rows, {found}: leave --names out", 1)
+        if header[0] and all(map(_is_decimal, row_names)):
+            raise table.error(
+                f"the first column must name the rows, found numbers such as {row_names[0]}: leave "
+                "--names out, or the first cell of the header empty if these are names",
+                1,
+            )
         col_names = [unshield(cell) for cell in header[1:]]
         return Matrix(table.numbers(1, range(1, len(header))), row_names, col_names)
     if not any(is_number(row[0]) for row in table.rows):
@@ -135,7 +138,7 @@ def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
 
 
 def _is_decimal(cell: str) -> bool:
-    return is_number(cell) and not cell.isdecimal()
+    return is_number(cell) and ("." in cell or not float(cell).is_integer())
 
 
 def _refuse_counts(table: Table, rows: Sequence[list[str]]) -> None:
