@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from tvcs_core.arguments import array_of, items_of, names_of
+from tvcs_core.arguments import array_of, items_of, names_of, refuse_masked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +58,7 @@ def as_frame(data: Any, words: Mapping[str, Any], name: str) -> tuple[pd.DataFra
         frame.insert(0, SERIES, _each("series", names_of("series", series), len(levels)))
         given["series_column"] = SERIES
     if times is not None:
+        refuse_masked("times", times)
         frame.insert(0, TIME, _each("times", items_of("times", times, "times"), len(levels)))
         given["time_column"] = TIME
     elif series is not None:
@@ -66,6 +67,8 @@ def as_frame(data: Any, words: Mapping[str, Any], name: str) -> tuple[pd.DataFra
 
 
 def _each(name: str, values: Any, n: int) -> Any:
-    if len(values) != n:
-        raise ValueError(f"{name} must have one for each of the {n} samples, found {len(values)}")
+    shape = np.shape(values)
+    if shape != (n,):
+        found = " x ".join(map(str, shape))
+        raise ValueError(f"{name} must have one for each of the {n} samples, found {found}")
     return values

@@ -52,6 +52,19 @@ def test_infer_takes_what_expression_of_takes():
         (LEVELS.T, {"gene_names": GENES}, ValueError, r"found 4 names; give data.T if genes stan"),
         (LEVELS[0], {"gene_names": GENES}, ValueError, "two dimensions, samples x genes"),
         (LEVELS, {"gene_names": GENES, "times": [1, 2]}, ValueError, "times must have one for ea"),
+        (LEVELS, {"gene_names": GENES, "times": LEVELS[:, :1]}, ValueError, "found 12 x 1"),
+        (
+            LEVELS,
+            {"gene_names": GENES, "times": np.ma.masked_less(range(12), 1)},
+            ValueError,
+            "times must have no masked values, found 1",
+        ),
+        (
+            LEVELS,
+            {"gene_names": GENES, "times": pd.DataFrame({"h": range(12)})},
+            TypeError,
+            "found a DataFrame; give one column of it",
+        ),
         (
             LEVELS,
             {"gene_names": GENES, "times": pd.to_timedelta(range(12), "h")},
