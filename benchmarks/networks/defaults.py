@@ -31,13 +31,14 @@ VARIANTS = {
     "no hub prior": {"hub_power": 0.0},
     "what would be added not counted": {"added_share": 0.0},
     "neither of the two": {"hub_power": 0.0, "added_share": 0.0},
-    "no memory": {"memory": 0.0},
+    "memory .5 alone": {"memory": (0.5, 0.5)},
+    "no memory": {"memory": (0.0, 0.0)},
     "columns of equal weight": {"column_weights": (1.0, 1.0)},
     "in-degrees 2 to 5": {"in_degrees": (2, 5)},
     "log offset .1": {"log_offset": 0.1},
     "200 halves": {"resamples": 200},
     "GradMP with hardly any caps": {
-        "parts": "tvcs", "in_degrees": (10, 10), "edges_per_gene": 10.0
+        "parts": "tvcs", "in_degrees": (10, 10), "edges_per_gene": (10.0, 10.0)
     },
     "user's cap: out-degree 5": {"max_out_degree": 5},
     "user's cap: true in-degrees at most": {"true_cap": "in"},

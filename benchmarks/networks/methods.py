@@ -35,7 +35,7 @@ class Entry:
     ways: tuple[str, ...] = ("top-n",)
 
 
-HARDLY = {"in_degrees": (10, 10), "edges_per_gene": 10.0}
+HARDLY = {"in_degrees": (10, 10), "edges_per_gene": (10.0, 10.0)}
 ENTRIES = {
     "tvcs": Entry(ways=CAPS),
     "tvcs-plain": Entry("tvcs-plain", ways=CAPS),

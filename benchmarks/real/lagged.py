@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
@@ -25,30 +27,59 @@ from benchmarks.peers.areas import average_precision  # noqa: E402
 from benchmarks.real.parts import all_tables, lines_of_change, options  # noqa: E402
 from benchmarks.real.sets import Table  # noqa: E402
 from grn_tvcs import infer  # noqa: E402
-from grn_tvcs.stability import stability  # noqa: E402
+from grn_tvcs.stability import draws, stability  # noqa: E402
 
 MOST_GENES = 1000
-UNCUT = "series never cut into blocks"
-VARIANTS: dict[str, dict[str, Any]] = {
-    "all rules": {},
-    "OMP alone": {"parts": "omp"},
-    "GradMP alone": {"parts": "tvcs"},
-    "no hub prior": {"hub_power": 0.0},
-    "edges that would be added not counted": {"added_share": 0.0},
-    "columns of equal weight": {"column_weights": (1.0, 1.0)},
-    "one cap on in-degrees, 2": {"in_degrees": (2, 2)},
-    UNCUT: {},
+
+
+def _any_halves(n_blocks: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    sides = np.zeros((n, n_blocks), dtype=bool)
+    sides[:, : n_blocks // 2] = True
+    return rng.permuted(sides, axis=1)
+
+
+def _independent(rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random((rows, n))
+
+
+# Options of ``tvcs``, and what is replaced in its modules.
+VARIANTS: dict[str, tuple[dict[str, Any], tuple[tuple[Any, str, Any], ...]]] = {
+    "all rules": ({}, ()),
+    "OMP alone": ({"parts": "omp"}, ()),
+    "GradMP alone": ({"parts": "tvcs"}, ()),
+    "no hub prior": ({"hub_power": 0.0}, ()),
+    "edges that would be added not counted": ({"added_share": 0.0}, ()),
+    "one memory, .5": ({"memory": (0.5, 0.5)}, ()),
+    "columns of equal weight": ({"column_weights": (1.0, 1.0)}, ()),
+    "one cap on in-degrees, 2": ({"in_degrees": (2, 2)}, ()),
+    "one cap on edges, 2 per gene": ({"edges_per_gene": (2.0, 2.0)}, ()),
+    "2 iterations of GradMP": ({"iterations": 2}, ()),
+    "halves not spread": ({}, ((draws, "even_halves", _any_halves),)),
+    "draws not spread": ({}, ((draws, "spread", _independent),)),
+    "series never cut into blocks": ({}, ((stability, "MIN_SEGMENTS", 1),)),
 }
+
+
+@contextmanager
+def replaced(parts: tuple[tuple[Any, str, Any], ...]) -> Iterator[None]:
+    """Replace attributes of modules."""
+    patches = [mock.patch.object(*part) for part in parts]
+    for patch in patches:
+        patch.start()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.stop()
 
 
 def gain(made: Table, variant: str) -> float:
     """Return the mean log2 of AUPR relative to chance over the gold standards of a table."""
-    segments = 1 if variant == UNCUT else stability.MIN_SEGMENTS
-    with mock.patch.object(stability, "MIN_SEGMENTS", segments):
+    chosen, parts = VARIANTS[variant]
+    with replaced(parts):
         network = infer(
-            made.expression.of_series(), "tvcs", regulators=made.rules.regulators, rng=0,
-            **VARIANTS[variant],
-        )  # fmt: skip
+            made.expression.of_series(), "tvcs", regulators=made.rules.regulators, rng=0, **chosen
+        )
     found = []
     for gold in made.golds:
         truth = gold.is_edge[gold.judged]

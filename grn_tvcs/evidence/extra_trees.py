@@ -1,9 +1,9 @@
 """Extremely randomised trees: fast forests for evidence that needs only a few dozen trees.
 
 Every tree uses all samples. Every node draws one threshold between minimum and maximum for each of
-sqrt(n) inputs, not counting constant ones, and takes the best split. Of many inputs, nodes of fewer
-than five samples stay, as the authors advise. Geurts, Ernst and Wehenkel, Machine Learning 63, 3
-(2006). Importance is the mean decrease of impurity, as in `random_forest`.
+sqrt(n) inputs, not counting constant ones, and takes the best split, down to single samples.
+Geurts, Ernst and Wehenkel, Machine Learning 63, 3 (2006). Importance is the mean decrease of
+impurity, as in `random_forest`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,13 @@ from numpy.typing import NDArray
 
 from grn_tvcs.evidence.kernels import grow
 
-# Splits down to single samples are worth .009 of log2(AUPR / chance) with up to 40 genes (standard
-# error .007, 329 fresh tables), and -.010 with more (.014, 128 tables).
-FEW_INPUTS, SPLIT_FROM = 40, 5  # with more inputs, smallest node that is split
-
 Array = NDArray[np.float64]
 
 
 def importances(inputs: Array, response: Array, rng: np.random.Generator, trees: int) -> Array:
     """Return the importance of each column for `response`, in units of the response's variance.
 
-    With few inputs they add up to the variance if no two rows have equal inputs.
+    Importances add up to the variance of the response if no two rows have equal inputs.
     """
     spread = response.std()
     n_samples, n_inputs = inputs.shape
@@ -36,7 +32,6 @@ def importances(inputs: Array, response: Array, rng: np.random.Generator, trees:
         y,
         trees,
         max(1, int(np.sqrt(n_inputs))),
-        2 if n_inputs <= FEW_INPUTS else SPLIT_FROM,
         rng.integers(2**64, size=1, dtype=np.uint64),
         np.arange(n_inputs),
         np.empty(n_samples, dtype=np.int64),

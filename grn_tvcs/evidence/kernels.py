@@ -6,12 +6,11 @@ from tvcs_core.jit import kernel
 
 
 @kernel
-def grow(x, y, trees, tries, split_from, state, inputs, rows, nodes, importance):
+def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
     """Add to `importance` of each input the sum of squares that its splits explain, over all trees.
 
-    `x` is [input, sample] and `y` has mean 0 and variance 1. Nodes of fewer than `split_from`
-    samples stay. `state` holds the seed, `inputs` a permutation of all inputs; `rows` and `nodes`
-    are scratch memory.
+    `x` is [input, sample] and `y` has mean 0 and variance 1. `state` holds the seed, `inputs` a
+    permutation of all inputs; `rows` and `nodes` are scratch memory.
     """
     n_inputs, n_rows = x.shape
     values, responses = np.empty(n_rows), np.empty(n_rows)  # of the rows of a node, in their order
@@ -31,7 +30,7 @@ def grow(x, y, trees, tries, split_from, state, inputs, rows, nodes, importance)
                 responses[r] = y[rows[start + r]]
                 total += responses[r]
                 square += responses[r] ** 2
-            if n < split_from or square - total * total / n <= 1e-12 * n:
+            if n < 2 or square - total * total / n <= 1e-12 * n:
                 continue
             best = -1.0
             at = -1

@@ -27,12 +27,13 @@ from grn_tvcs.stability.units import gather
 DEFAULT_PLAN = SubsamplingPlan(
     solvers=SOLVERS,
     resamples=100,
-    memory=0.5,
+    memory=(0.3, 0.7),
     column_weights=(0.6, 1.0),
     in_degrees=(1, 3),
-    edges_per_gene=2.0,
+    edges_per_gene=(1.0, 3.0),
+    iterations=5,
 )
-SHORT_MEMORY = 0.15  # better if the last sample is the most informative
+SHORT_MEMORY = (0.0, 0.3)  # better if the last sample is the most informative
 ADDED_SHARE = 0.5  # weight of the variance that an edge not chosen would explain (decision 12)
 
 

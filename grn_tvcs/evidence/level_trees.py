@@ -28,7 +28,7 @@ def level_trees(
     """Return the importance of every regulator for every target, ``[input, gene]``.
 
     Levels are divided by their standard deviation, so an importance is a fraction of the target's
-    variance. Importances of a target add up to the explained variance, at most 1, and are not
+    variance. Importances of a target add up to the explained variance, about 1, and are not
     normalised. Constant genes are neither regulators nor targets.
 
     Parameters

@@ -53,11 +53,12 @@ def tvcs(
     *,
     parts: str = "both",
     resamples: int = DEFAULT_PLAN.resamples,
-    memory: float = DEFAULT_PLAN.memory,
+    memory: tuple[float, float] = DEFAULT_PLAN.memory,
     log_offset: float = LOG_OFFSET,
     column_weights: tuple[float, float] = DEFAULT_PLAN.column_weights,
     in_degrees: tuple[int, int] = DEFAULT_PLAN.in_degrees,
-    edges_per_gene: float = DEFAULT_PLAN.edges_per_gene,
+    edges_per_gene: tuple[float, float] = DEFAULT_PLAN.edges_per_gene,
+    iterations: int = DEFAULT_PLAN.iterations,
     added_share: float = ADDED_SHARE,
     hub_power: float = HUB_POWER,
     hub_genes: int = HUB_GENES,
@@ -86,15 +87,15 @@ def tvcs(
     resamples
         Number of halves of the data.
     memory
-        Weight of a sample relative to one that is a median step younger.
+        Range of the memory: the weight of a sample relative to one that is a median step younger.
     log_offset
         Fraction of a gene's largest level added before the logarithm.
     column_weights
         Range of the factors of the inputs.
-    in_degrees
-        Range of the drawn cap on the regulators of a gene, for both solvers.
-    edges_per_gene
-        Cap of GradMP on all edges, per gene.
+    in_degrees, edges_per_gene
+        Ranges of the drawn caps; in-degree caps hold for both solvers.
+    iterations
+        Of GradMP.
     added_share
         Weight of the variance that an edge not chosen would explain.
     hub_power
@@ -130,7 +131,7 @@ def tvcs(
         return Network(genes, Pairs.scored(np.empty(0, np.int64), np.zeros((0, len(genes)))))
     plan = SubsamplingPlan(
         SOLVERS if parts == "both" else (parts,),
-        resamples, memory, column_weights, in_degrees, edges_per_gene,
+        resamples, memory, column_weights, in_degrees, edges_per_gene, iterations,
     )  # fmt: skip
     found = lagged_regression(
         expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,

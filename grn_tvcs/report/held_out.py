@@ -74,7 +74,7 @@ def predicted(expression: Expression, network: Network, columns: Sequence[int]) 
     if not targets or len(steps.before) * len(targets) * n_folds > MAX_WORK:
         return None
     inputs = sorted({gene for target in targets for gene in regulators[target]})
-    past = steps.past(np.array(inputs), options["memory"])
+    past = steps.past(np.array(inputs), float(np.mean(options["memory"])))
     place = {gene: k for k, gene in enumerate(inputs)}
     chosen = [[place[gene] for gene in regulators[target]] for target in targets]
     own, following = (steps.levels[rows][:, targets] for rows in (steps.before, steps.before + 1))

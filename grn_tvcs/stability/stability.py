@@ -2,7 +2,7 @@
 
 Halves come in complementary pairs (Shah and Samworth 2013). Inputs are multiplied by random
 factors, so that either of two similar inputs can be selected (Meinshausen and Buhlmann 2010). The
-caps on in-degrees are random too (`draws`).
+memory of the past and the caps are random too, stratified over the halves (`draws`).
 
 Some edges are selected in every half, in noise too, and halves of the same noise agree. Stability
 therefore counts only selections above the noise limit (`significance.noise_limit`) in a half and in
@@ -38,10 +38,7 @@ BLOCK_STEPS = 2  # ... this number of steps per block
 MIN_HALF_STEPS = 6  # with fewer steps in a half, all steps are used; own level and mean take two
 MIN_STEPS = 24  # with fewer steps in all, halves carry no information on single edges
 STABLE = 0.5  # stability from which edges are called stable
-ITERATIONS = (
-    3  # of GradMP; further ones change the ranking by less than .003 of log2(AUPR / chance)
-)
-SUMMED = "exact, 4"  # version of checkpoints; those with another text are refused
+SUMMED = "exact, 3"  # version of checkpoints; those with another text are refused
 
 
 @dataclass(frozen=True)
@@ -77,19 +74,16 @@ class Draws:
         (own,) = rng.spawn(1)
         n_blocks = int(_blocks(self.steps).max()) + 1
         ready = replace(self, pairs=draw_pairs(self.plan, len(self.inputs), n_blocks, own))
-        ready.limit  # noqa: B018  (`past` too is cached here, so that workers do not repeat it)
+        ready.limit  # noqa: B018  (cached here, so that workers do not repeat it)
         return ready
-
-    @cached_property
-    def past(self) -> Array:
-        """Past of the inputs before each step; (steps, inputs)."""
-        return self.steps.past(self.inputs, self.plan.memory)
 
     @cached_property
     def limit(self) -> float:
         """Square of the t statistic that noise does not reach on all steps."""
-        steps, ones = self.steps, np.ones(len(self.inputs))
-        loss = StepLoss(self.past, steps.own, steps.following, steps.intercepts, ones)
+        steps = self.steps
+        past = steps.past(self.inputs, float(np.mean(self.plan.memory)))
+        ones = np.ones(len(self.inputs))
+        loss = StepLoss(past, steps.own, steps.following, steps.intercepts, ones)
         return noise_limit(loss, self.allowed)
 
     def unit(self, first: int, last: int) -> UnitSums:
@@ -110,11 +104,12 @@ class Draws:
         The noise limit is scaled so that an edge must show in half of the steps the correlation
         that it needs in all. Adds to `added`, [solver, target, input], as `StepLoss.explained`.
         """
+        past = self.steps.past(self.inputs, drawn.memory)
         found = []
         both = _halves(_blocks(self.steps), drawn.in_first)
         for rows, caps in zip(both, (drawn.first, drawn.second), strict=True):
             limit = self.limit * np.count_nonzero(rows) / len(rows)
-            half = self._half(rows, caps, added)
+            half = self._half(past, rows, caps, added)
             found.append([(part, part.t_squared > limit) for part in half])
         return [_in_both(*halves) for halves in zip(*found, strict=True)]
 
@@ -140,24 +135,25 @@ class Draws:
         """Number of solvers, targets and inputs."""
         return len(self.plan.solvers), self.allowed.shape[1], self.allowed.shape[0]
 
-    def _half(self, rows: Flags, drawn: Subsample, added: Ints) -> list[Explained]:
+    def _half(self, past: Array, rows: Flags, drawn: Subsample, added: Ints) -> list[Explained]:
         """Solve some of the steps with each solver, with the weights and caps of a half."""
-        past, weights = self.past[rows], drawn.column_weights
+        plan = self.plan
+        total = int(np.rint(drawn.edges_per_gene * self.allowed.shape[1]))
         steps, intercepts = self.steps.of(rows), self.steps.intercepts[rows]
         own, following = map(np.ascontiguousarray, (steps.own, steps.following))
-        loss = StepLoss(past, own, following, intercepts, weights, self.allowed)
+        loss = StepLoss(past[rows], own, following, intercepts, drawn.column_weights, self.allowed)
         in_degree, most = drawn.in_degree, self.rules.max_in_degree
         in_degree = in_degree if most is None else min(in_degree, most)
         found = []
-        for solver, sums in zip(self.plan.solvers, added, strict=True):
+        for solver, sums in zip(plan.solvers, added, strict=True):
             if solver == "omp":
                 found.append(loss.pursued(in_degree, sums))
             else:
-                places = gradmp(loss, self._constraint(in_degree), ITERATIONS)
+                places = gradmp(loss, self._constraint(in_degree, total), plan.iterations)
                 found.append(loss.explained(places, sums))
         return found
 
-    def _constraint(self, in_degree: int) -> TVCS:
+    def _constraint(self, in_degree: int, total: int) -> TVCS:
         """Return the drawn caps, degrees within the user's; the loss excludes other pairs.
 
         The user's number of edges selects from the scores and must not change them (decision 355).
@@ -167,7 +163,7 @@ class Draws:
             self.allowed.shape,
             row_caps=out[self.inputs] if isinstance(out, np.ndarray) else out,
             col_caps=in_degree,
-            total=round(self.plan.edges_per_gene * self.allowed.shape[1]),
+            total=total,
         )
 
 
@@ -195,8 +191,8 @@ def why_no_stability(expression: Expression) -> str | None:
 def _facts_of(pairs: Sequence[ComplementaryPair]) -> tuple[object, ...]:
     """Return numbers and arrays of the draws, for `hash_of`."""
     halves = [half for pair in pairs for half in (pair.first, pair.second)]
-    in_degrees = [half.in_degree for half in halves]
-    return in_degrees, *(pair.in_first for pair in pairs), *(x.column_weights for x in halves)
+    numbers = [pair.memory for pair in pairs], [(x.in_degree, x.edges_per_gene) for x in halves]
+    return numbers, *(pair.in_first for pair in pairs), *(x.column_weights for x in halves)
 
 
 def _in_both(first: HalfResult, second: HalfResult) -> list[HalfResult]:

@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.real.lagged import VARIANTS as RULES
+from benchmarks.real.lagged import replaced
 from benchmarks.real.parts import VARIANTS, Record, answer, chance_lines, lines_of_change
 from benchmarks.real.stars import HOURS, LAYOUTS, NETWORK, NULL, of_layout
 from grn_tvcs.combine.blend.blend import WEIGHTS
 from grn_tvcs.combine.calibration import Calibration
+from grn_tvcs.stability import draws
 from tvcs_core.streams import stream
 
 
@@ -55,3 +58,12 @@ def test_changes_are_counted_by_family_and_the_dearest_part_comes_first():
     rows = lines_of_change(found)
     assert [row[0] for row in rows] == ["x", "all", "y"]
     assert rows[0][1:] == ["a -0.50", "b +0.01", "1", "0", "-0.245"]
+
+
+def test_a_rule_is_back_after_it_was_left_out():
+    before = draws.even_halves
+    with replaced(RULES["halves not spread"][1]):
+        halves = draws.even_halves(6, 4, np.random.default_rng(0))
+        assert draws.even_halves is not before
+    assert draws.even_halves is before
+    assert (halves.sum(axis=1) == 3).all()

@@ -136,7 +136,7 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
     words = ["--knockouts", tmp_path / "ko.tsv", "--wildtype", tmp_path / "wt.tsv"]
     words += ["--perturbed-until", 200, "--out-degrees", tmp_path / "caps.tsv"]
     words += ["--method", "tvcs"]
-    for option in ("resamples=10", "column_weights=0.7,0.9", "parts=omp"):
+    for option in ("resamples=10", "memory=0.2,0.4", "parts=omp"):
         words += ["--option", option]
     done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr

@@ -59,7 +59,7 @@ REFUSED = [
     (X, "--option resamples", "--option must be NAME=VALUE, found 'resamples'"),
     (X, "--option size=3", "combined does not take 'size'; its options: resamples, calibrate"),
     (X, "--option resamples=few", "--option resamples must be like 100, found 'few'"),
-    (X, "--method tvcs --option in_degrees=2", "--option in_degrees must be like 1,3, found '2'"),
+    (X, "--method tvcs --option memory=0.3", "--option memory must be like 0.3,0.7, found '0.3'"),
     (X, "--method genie3 --option trees=many", "--option trees must be like "),
     (X, "--method pcc --option lags=2", "pcc does not take 'lags'; its options: none"),
     # prior edges and references

@@ -148,17 +148,17 @@ def calibrated(model, design, n_networks):
     )  # fmt: skip
 
 
-def test_a_calibration_of_two_networks_stays():
-    """The quick twin of the next: these numbers change with evidence, as calibrations must."""
+def test_a_calibration_of_two_networks_is_that_of_the_code_that_made_the_model():
+    """The quick twin of the next: these two numbers change with any evidence, as the model must."""
     found = calibrated(load_pretrained(), TENS[0], 2)
-    assert found.offset == pytest.approx(-0.3278196411167894, rel=1e-6)
-    assert found.slope == pytest.approx(0.9237666038641872, rel=1e-6)
+    assert found.offset == pytest.approx(-0.32260656863597204, rel=1e-6)
+    assert found.slope == pytest.approx(0.9109731832178297, rel=1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", TENS, ids=lambda design: design.key)
 def test_the_calibrations_that_come_along_are_those_of_this_code(design):
-    """Calibrations of other evidence than this code computes need not hold."""
+    """Evidence that is computed otherwise than when the model was made is not worth the same."""
     model = load_pretrained()
     known = model.common[design.key]
     found = calibrated(model, design, N_COMMON_NETWORKS)

@@ -68,7 +68,7 @@ def test_strong_effects_are_sure_and_sure_edges_are_true():
 def test_what_stands_out_does_so_in_both_halves_which_share_no_step(monkeypatch):
     data = simulate(8, 6, 9, n_edges=9, rng=2).expression
     steps = transitions(data, 0.2)
-    plan = SubsamplingPlan(("tvcs", "omp"), 2, 0.5, (0.6, 1.0), (2, 2), 2.0)
+    plan = SubsamplingPlan(("tvcs", "omp"), 2, (0.5, 0.5), (0.6, 1.0), (2, 2), (2.0, 2.0), 5)
     pairs = ~np.eye(8, dtype=bool)
     draws = Draws(steps, np.arange(8), pairs, Rules(), data.genes, plan)
     monkeypatch.setattr("grn_tvcs.stability.stability.noise_limit", lambda *_: 6.0)

@@ -27,7 +27,7 @@ from grn_tvcs.stability.units import gather
 from tvcs_core.engines import Threads
 
 NAMES = ("dropped", "added", "weights", "chosen")
-PLAN = SubsamplingPlan(("tvcs", "omp"), 16, 0.5, (0.6, 1.0), (1, 3), 2.0)
+PLAN = SubsamplingPlan(("tvcs", "omp"), 16, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,11 @@ def changed(pair):
     weights[3] = np.nextafter(weights[3], 2)
     in_first = pair.in_first.copy()
     in_first[:2] = ~in_first[:2]
+    yield pair._replace(memory=np.nextafter(pair.memory, 1))
     yield pair._replace(in_first=in_first)
     yield pair._replace(second=pair.second._replace(column_weights=weights))
     yield pair._replace(first=pair.first._replace(in_degree=pair.first.in_degree + 1))
+    yield pair._replace(second=pair.second._replace(edges_per_gene=2.0))
 
 
 def test_facts_are_others_where_anything_that_is_drawn_is(draws):
@@ -144,5 +146,5 @@ def test_no_sum_can_leave_64_bits_and_no_term_the_grid():
     for wrong in (2.1, -2.1, np.nan, np.inf):
         with pytest.raises(ValueError, match="is not finite"):
             on_grid(np.array([0.5, wrong]), SHARE_STEPS, MAX_SHARE)
-    with pytest.raises(ValueError, match=r"resamples must be in \[1, 1048576\], found"):
+    with pytest.raises(ValueError, match="resamples must be <= 1048576, found 1048577"):
         infer(simulate(4, 2, 9, n_edges=3, rng=0).expression, "tvcs", resamples=MAX_HALVES + 1)
