@@ -152,8 +152,9 @@ def times_in(
         found = read_times(cells)
         if found is None:
             raise _no_times(sheet, column)
-        both = [SECONDS[one] for one in (unit, found.unit) if one in SECONDS]
-        if len(set(both)) > 1:
+        alone = (read_times([cell]) for cell in cells)
+        sizes = {SECONDS[one.unit] for one in alone if one is not None and one.unit in SECONDS}
+        if unit in SECONDS and sizes and SECONDS[unit] not in sizes:  # 30min, 1h are of Time (h)
             raise sheet.error(
                 f"must hold times in one unit, found {unit} in the heading and {found.unit} in the "
                 "cells: write the unit in one of the two",

@@ -157,7 +157,7 @@ def _no_number(
         else:
             way = {"ignore": (heads[j],)}
             what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
-    elif cell.isalpha() and not remedy_of(cell):
+    elif cell.isalpha() and not remedy_of(cell) and 2 * sum(map(is_number, same)) >= len(same):
         what += f"; where it marks a missing value, leave the cell empty and give {_remedies()}"
     return table.error(what, lines[i], columns[j], remedies=[way] if way else ())
 

@@ -343,10 +343,12 @@ def _at_rest(data: Annotated, row: NDArray[np.int64]) -> Expression:
     texts = [str(name) for name in names]
     heads = [] if _are_entrez(genes) else genes
     why = are_genes("", texts, heads) or are_samples(genes, texts, of_obs=True)
+    remedy = "give data.T"
     if clocks := [name for name in data.var.columns if CLOCK.fullmatch(name)]:
         why = f"var has a column of times ({joined(clocks)})"
+        remedy += "; or rename the column, if it is of genes"
     if why:
-        raise data.error(f"obs must hold samples, but seems to name genes, for {why}: give data.T")
+        raise data.error(f"obs must hold samples, but seems to name genes, for {why}: {remedy}")
     samples = {"sample": [texts[i] for i in row]}
     options = _of_genes(data, genes)
     found = expression_of_levels(data.path, genes, levels[row], samples, options)

@@ -189,6 +189,16 @@ def test_samples_of_series_and_in_steady_state_are_counted_in_words():
     assert describe_samples(rest) == "2 samples in 1 series and 3 steady-state samples"
 
 
+def test_a_finer_unit_may_stand_beside_that_of_the_heading(write):
+    data = Expression.of(write("Time (h)\tA\n0\t1\n30min\t2\n1h30min\t3\n2h\t4\n"))
+    assert data.times.tolist() == [0, 30, 90, 120]
+
+
+def test_a_name_in_a_column_of_names_is_no_missing_value(write):
+    with pytest.raises(DataError, match=r"found 'Fos'$"):
+        Expression.of(write("Time\tB\n0\tFos\n1\tMyc\n2\t44256\n"))
+
+
 def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
     with pytest.raises(DataError, match=r"found 'x'; where it marks a missing value"):
         Expression.of(write("Time\tA\n0\t1\n1\tx\n"))

@@ -501,5 +501,5 @@ def test_an_anndata_the_other_way_round_is_refused(rng):
         assert Expression.of(data.T).n_steady == 3
     facts = pd.DataFrame({"time": [0, 2, 4]}, index=["a", "b", "c"])
     data = anndata.AnnData(frame.set_axis(list(GENES_OF_COURSE)).to_numpy().T, obs=facts)
-    with pytest.raises(ValueError, match=r"seems to name genes, for var has a column.*: give data"):
+    with pytest.raises(ValueError, match=r"for var has a column.*: give data.T; or rename"):
         Expression.of(data.T)
