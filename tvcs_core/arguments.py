@@ -145,11 +145,6 @@ def by_label(values: Any) -> dict[Any, Any] | None:
     return None if is_list else found
 
 
-def is_missing(value: object) -> bool:
-    """Return whether a value is None, or the NaN or NA that pandas makes of it; a text never is."""
-    return value is None or (not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT"))
-
-
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
     """Return the items of `value` (names, or items of another `kind`) unchanged.
 

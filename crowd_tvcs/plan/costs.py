@@ -12,8 +12,9 @@ from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.plan.checks import checked_numbers
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import check_number, is_missing, items_of
+from tvcs_core.arguments import check_number, items_of
 from tvcs_core.files.display import quoted
+from tvcs_core.files.frames import is_missing
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, by_label, is_missing
+from tvcs_core.arguments import array_of, by_label
 from tvcs_core.constraint import Caps
+from tvcs_core.files.frames import is_missing
 
 CapsByLabel = Caps | Mapping[Any, int | None]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from tvcs_core.arguments import is_missing
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table, read_table
 
@@ -81,6 +80,11 @@ def table_of_frame(frame: pd.DataFrame) -> Table:
         raise DataError("must have a column, found none", path=FRAME)
     rows = [names, *map(list, zip(*map(texts_of, columns), strict=True))]
     return Table(FRAME, "", rows, range(len(rows)), bytes(len(rows)), kind="a DataFrame")
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, or the NaN or NA that pandas makes of it; a text never is."""
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT"))
 
 
 def texts_of(column: pd.Series | pd.Index) -> list[str]:

@@ -21,9 +21,9 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import describe_value, is_missing, option_words
+from tvcs_core.arguments import describe_value, option_words
 from tvcs_core.files.display import joined
-from tvcs_core.files.frames import FRAME, is_frame, texts_of
+from tvcs_core.files.frames import FRAME, is_frame, is_missing, texts_of
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import Table
 
