@@ -171,8 +171,8 @@ def around(
             own = assign_until(deadline, plan.with_budget(budget), method, rng=seed)
             if deadline.has_passed:
                 return None
+            took = before - deadline.left
         offers.append(_better(offers[-1] if offers else None, budget, own))
-        took = before - deadline.left
     return method, tuple(offers)
 
 

@@ -146,7 +146,7 @@ def read_label_sets(
         table, named, at[2], _present(table, at[2]), leave_out_missing=leave_out_missing
     )
     if duplicates is None:
-        _refuse_long(table, at, separator)
+        _refuse_long(table, at, separator, checked.counts)
     deduplicated = deduplicate(table, checked, duplicates)
     task, worker = checked.names
     sets = _sets(table, at[2], labels, separator, none)
@@ -212,11 +212,11 @@ def warn_separator(data: LabelSets, separator: str) -> str | None:
     return None
 
 
-def _refuse_long(table: Table, at: Sequence[int], separator: str) -> None:
-    """Refuse a table with a row for every label of an answer."""
+def _refuse_long(table: Table, at: Sequence[int], separator: str, counts: Bools) -> None:
+    """Refuse a table with a row for every label of an answer, of the rows that count."""
     first: dict[tuple[str, str], str] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        task, worker, cell = (row[j] for j in at)
+    for r in (np.flatnonzero(counts) + 1).tolist():
+        task, worker, cell = (table.rows[r][j] for j in at)
         if first.setdefault((task, worker), cell) != cell and separator not in cell:
             raise table.error(
                 f"worker {quoted(worker)} gave task {quoted(task)} other labels in a row above: if "

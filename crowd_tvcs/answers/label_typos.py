@@ -136,20 +136,25 @@ def warn_similar_labels(used: Collection[str]) -> list[str]:
 def warn_rare_labels(labels: Mapping[str, int]) -> list[str]:
     """Warn of labels one typo away from one that `RARE` times as many answers have.
 
+    One near several of these is of their series, as grade C is beside grade A and grade B.
+
     Examples
     --------
     >>> len(warn_rare_labels({"dog": 40, "dgo": 2, "cat": 1}))
     1
     """
     frequent = {name: times for name, times in labels.items() if times >= RARE}
-    likely = [
-        [name, other]
-        for name, times in labels.items()
-        for other in frequent
-        if frequent[other] >= RARE * times
-        and is_likely_typo(name, other)
-        and _normalized_label(name) != _normalized_label(other)
-    ]
+    likely = []
+    for name, times in labels.items():
+        near = [
+            other
+            for other in frequent
+            if frequent[other] >= RARE * times
+            and is_likely_typo(name, other)
+            and _normalized_label(name) != _normalized_label(other)
+        ]
+        if len(near) == 1:
+            likely.append([name, *near])
     return [
         f"warning: of the labels {_and(pair, labels)} of answers the first may be a typo of the "
         "second, and counts as a class. If it is one, correct it; else name all labels with "

@@ -29,4 +29,7 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
         support = bargain(plan, deadline)
     else:
         support = climb(Relaxation.of(plan), exact=True)
-    return Assignment(plan, Assigned.of_support(support), "greedy", "no pair with a gain has room")
+    ended = "no pair with a gain has room"
+    if is_rationed(plan) and deadline.has_passed:
+        ended = deadline.reason
+    return Assignment(plan, Assigned.of_support(support), "greedy", ended)

@@ -36,8 +36,9 @@ def gap_between(accuracy: float, bound: float | None) -> float | None:
 
 
 def nearly(gap: float, error: float) -> str:
-    """State a gap as a part of the error, rounded up."""
-    return NEARLY.format(math.ceil(1e4 * gap / error) / 1e4)
+    """State a gap as a part of the error, rounded up; none of an error of 0."""
+    part = gap / error if error > 0.0 else 0.0
+    return NEARLY.format(math.ceil(1e4 * part) / 1e4)
 
 
 def is_certified(accuracy: float, bound: float | None, standard_error: float = 0.0) -> bool:

@@ -85,10 +85,11 @@ def _with_classes(
             f"people were asked for {', '.join(before)}, and their answers would mean something "
             "else beside a new one; begin a new campaign of the tasks that are open (campaign init)"
         )
-    for name in wanted["new_classes"]:
+    for place, name in enumerate(wanted["new_classes"]):
         if name in before:
             raise RejectedError(f"class {name!r} is in the campaign already; leave it out")
-        if alike := [one for one in before if one.lower() == name.lower()]:
+        others = *before, *wanted["new_classes"][:place]
+        if alike := [one for one in others if one.lower() == name.lower()]:
             raise RejectedError(
                 f"class {name!r} differs from {alike[0]!r} in case alone, and no class goes away "
                 "again; if both are meant, give the new one another name"

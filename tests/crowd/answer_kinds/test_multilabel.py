@@ -226,6 +226,8 @@ def test_a_row_for_every_label_is_refused_with_the_way_to_one_cell(tmp_path):
         read_label_sets(tmp_path / "a.csv")
     found = read_label_sets(tmp_path / "a.csv", duplicates="last")
     assert found.marks.tolist() == [[False, True], [True, True]]
+    (tmp_path / "a.csv").write_text("task,worker,labels\nt,ann,\nt,ann,dog\nt,bob,cat;dog\n")
+    assert len(read_label_sets(tmp_path / "a.csv", leave_out_missing=True).marks) == 2
 
 
 def test_gold_with_two_sets_is_refused(tmp_path):

@@ -196,6 +196,7 @@ def test_labels_are_alike_by_their_number_or_their_letters(labels, alike):
         ({"dog": 40, "dgo": 3}, []),  # too many for a slip
         ({"dog": 40, "Dog": 1}, []),  # they differ in case alone, which has a warning of its own
         ({"class 1": 40, "class 2": 1}, []),
+        ({"grade A": 40, "grade B": 40, "grade C": 1}, []),
     ],
 )
 def test_a_rare_label_that_is_one_letter_from_a_frequent_one_is_pointed_out(labels, rare):

@@ -101,6 +101,14 @@ def test_who_is_mostly_wrong_is_worth_as_much_as_who_is_as_often_right():
     assert -1e-5 <= checked(other.plan, other) - other.bound <= 1e-9
 
 
+def test_a_plan_without_an_error_is_no_division_by_zero():
+    table = Quality(np.ones((160, 1)), [f"w{i}" for i in range(160)], ["k"])
+    factors = Factors(table, [f"t{j}" for j in range(300)], np.zeros(300, dtype=int))
+    found = assign(Plan(factors, max_workers_per_task=3, budget=300), "best", rng=0)
+    assert found.certified
+    assert found.expected_accuracy == pytest.approx(1.0)
+
+
 def test_a_plan_from_knots_keeps_its_caps_and_nobody_votes_twice():
     """Small knots of few tasks leave a worker little choice."""
     odd = {"loads": np.where(np.arange(160) % 3 > 0, 20, 0), "prior": np.tile([0.5, 0.8], 80)}

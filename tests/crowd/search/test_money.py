@@ -353,6 +353,7 @@ def test_no_time_at_all_leaves_a_plan_that_spends_the_money(method, n):
     found = assign(plan, method, rng=0, time_limit=1e-6)  # `Assignment` checks the caps
     assert not plan.unmet(found.support)
     assert 80.0 < found.spent <= 90.0 + 1e-9
+    assert "the time limit" in found.reason
     assert found.expected_accuracy > 0.5 * (
         plan.guess.mean() + assign(plan, method).expected_accuracy
     )

@@ -81,6 +81,8 @@ def test_classes_with_shares_of_their_own_need_new_ones(begin):
     named = begin(classes=["cat", "dog"])
     with pytest.raises(RejectedError, match="class 'Cat' differs from 'cat' in case alone, and no"):
         named.change(new_classes=["Cat"])
+    with pytest.raises(RejectedError, match="class 'bird' differs from 'Bird' in case alone"):
+        named.change(new_classes=["Bird", "bird"])
     with pytest.raises(ValueError, match="prior is for new_classes alone"):
         campaign.change(prior=[0.5, 0.5])
     own = begin(tasks=[Task("t1", prior=0.3)])
