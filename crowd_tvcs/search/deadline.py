@@ -37,10 +37,13 @@ class Deadline:
         Seconds that this process had been compiling when the clock was started.
     stop
         One integer, which is `STRUCK` after the moment, `INTERRUPTED` after Ctrl-C, else 0.
+    spare
+        Seconds of the limit after the moment; 0 but for a part of another deadline.
     """
 
     seconds: float
     moment: float
+    spare: float = 0.0
     compiled: float = field(default_factory=compiling_seconds)
     stop: Integers = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     _timers: list[threading.Timer] = field(default_factory=list, repr=False)
@@ -53,7 +56,10 @@ class Deadline:
 
     def part(self, share: float) -> Deadline:
         """Return a deadline of the same limit that strikes after a share of the time left."""
-        return Deadline(self.seconds, time.monotonic() + share * self.left)
+        left = max(0.0, self.left)
+        return Deadline(
+            self.seconds, time.monotonic() + share * left, self.spare + (1.0 - share) * left
+        )
 
     def __enter__(self) -> Deadline:
         """Start the timer."""
@@ -115,7 +121,7 @@ class Deadline:
         """Why the method stopped, in words."""
         if self.is_interrupted:
             return "interrupted; this is the best so far"
-        late = self._late
+        late = self._late - self.spare
         over = f", exceeded by {late:.1f} s" if late > TOLERATED * self.seconds else ""
         return f"the time limit of {self}{over}; this is the best so far"
 

@@ -31,6 +31,18 @@ def test_the_timer_sets_stop_at_the_moment_and_not_before():
     assert deadline.has_passed
 
 
+def test_a_part_is_late_only_after_the_whole_limit(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    part = Deadline.after(10.0).part(0.5).part(0.8)
+    assert part.left == pytest.approx(4.0)
+    now[0] = 10.9
+    assert part.has_passed
+    assert "exceeded" not in part.reason
+    now[0] = 11.5
+    assert "exceeded by 1.5 s" in part.reason
+
+
 def test_compiling_does_not_count(monkeypatch):
     compiled, begun = [3.0], threading.current_thread()
 
