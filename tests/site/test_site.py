@@ -1,5 +1,6 @@
 """The site: every page can be reached, the reference is whole, what pages tell to type is there."""
 
+import builtins
 import doctest
 import importlib
 import inspect
@@ -9,9 +10,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import typing
+from dataclasses import fields, is_dataclass
 from fnmatch import fnmatch
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 
@@ -102,6 +106,29 @@ def test_every_name_of_the_reference_is_there():
         if not hasattr(importlib.import_module(module), name)
     ]
     assert not gone, "name them in docs/reference as they are called now"
+
+
+def types_of(thing):
+    """The types that a public name's fields or arguments are written with, as its page shows."""
+    written = [field.type for field in fields(thing)] if is_dataclass(thing) else []
+    written += getattr(thing, "__annotations__", {}).values()
+    return set(re.findall(r"(?<![\w.])[A-Z]\w+", " ".join(map(str, written))))
+
+
+def test_a_type_that_a_public_name_shows_is_in_the_reference_or_another_word():
+    settings = (DOCS / "conf.py").read_text(encoding="utf-8")
+    other = "|".join(re.findall(r'\("py:class", r?"(.+?)"\)', settings))
+    names = extension("public_names")
+    shown = names.shown(ROOT)
+    known = {*names.SHORT, *dir(builtins), *dir(typing), *chain(*shown.values())}
+    unknown = {
+        f"{module}.{name}: {one}"
+        for module, found in shown.items()
+        for name in found
+        for one in types_of(getattr(importlib.import_module(module), name)) - known
+        if not re.fullmatch(other, one)
+    }
+    assert not unknown, "name them in docs/reference"
 
 
 def test_the_first_words_of_every_public_name_are_a_sentence():
