@@ -148,18 +148,17 @@ def by_label(values: Any) -> dict[Any, Any] | None:
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
     """Return the items of `value` (names, or items of another `kind`) unchanged.
 
-    A text counts as a list of one-letter names.
-
     Raises
     ------
     TypeError
-        If `value` is not iterable, or a DataFrame, whose items are the names of its columns.
+        If `value` is not iterable, a text, whose items are letters, or a DataFrame, whose items are
+        the names of its columns.
     """
-    if hasattr(value, "columns") and hasattr(value, "iloc"):
+    if hasattr(type(value), "columns"):  # of any library
         rows = "its rows (frame.itertuples(index=False))"
         part = rows if kind == "answers" else "one column of it"
         raise TypeError(f"{name} must be a list of {kind}, found a DataFrame; give {part}")
-    if not isinstance(value, bytes):
+    if not isinstance(value, str | bytes):
         try:
             return tuple(value)
         except TypeError:

@@ -172,19 +172,12 @@ class TaskStatus:
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:
     """Return workers, of whom some may be given by name alone."""
-    return [one if isinstance(one, Worker) else Worker(one) for one in listed("workers", given)]
+    return [one if isinstance(one, Worker) else Worker(one) for one in items_of("workers", given)]
 
 
 def tasks_of(given: Iterable[str | Task]) -> list[Task]:
     """Return tasks, of which some may be given by name alone."""
-    return [one if isinstance(one, Task) else Task(one) for one in listed("tasks", given)]
-
-
-def listed(name: str, given: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the items of a list; a text is none, as its letters would be the names."""
-    if isinstance(given, str):
-        raise TypeError(f"{name} must be a list of names, found {given!r}")
-    return items_of(name, given)
+    return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
 
 
 def dict_of(given: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,10 +44,6 @@ class Candidates(NamedTuple):
 
 def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None:
     """Genes that an argument called `name` names; None for all."""
-    if isinstance(names, str | Path):
-        raise TypeError(
-            f"{name} must be a list of names, found {str(names)!r}; read_genes reads a file of them"
-        )
     if names is None:
         return None
     given = items_of(name, names)
