@@ -96,15 +96,16 @@ def rows_of(
 
 
 def read_count(table: Table, row: int, column: int) -> int:
-    """Read a cap or a minimum."""
+    """Read a cap or a minimum; 3.0, as pandas writes a 3 beside an empty cell, is 3."""
     cell = table.rows[row][column]
-    if not (cell.isascii() and cell.isdigit()):
+    whole, _, rest = cell.partition(".")
+    if not (whole.isascii() and whole.isdigit()) or rest.strip("0"):
         remedy = number_hint(cell) or "; write a whole number, or leave the cell empty"
         what = f"must be an integer >= 0, found {quoted(cell)}{remedy}"
         raise table.error(what, row, column)
-    if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
+    if len(whole.lstrip("0")) > len(str(MAX_COUNT)):
         raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)
-    return int(cell)
+    return int(whole)
 
 
 def read_cost(table: Table, row: int, column: int) -> float:
