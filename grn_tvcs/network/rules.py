@@ -96,7 +96,7 @@ class Rules:
         for name in ("max_in_degree", "max_edges"):
             object.__setattr__(self, name, _cap(name, getattr(self, name)))
         out = self.max_out_degree
-        caps = by_label(out)
+        caps = by_label("max_out_degree", out)
         if caps is not None:
             named = {str(g): _cap(f"max_out_degree[{g!r}]", cap) for g, cap in caps.items()}
             given = {gene: cap for gene, cap in named.items() if cap is not None}

@@ -99,3 +99,7 @@ def test_a_selection_by_anything_but_rules_or_a_number_is_refused(tmp_path):
     with pytest.raises(ValueError, match="found an empty list"):
         Rules(targets=[])
     assert Rules(max_out_degree=pd.Series({"A": 0})) == Rules(max_out_degree={"A": 0})
+    with pytest.raises(
+        ValueError, match="max_out_degree must have one value of each name, found two"
+    ):
+        Rules(max_out_degree=pd.Series([1, 2], index=["A", "A"]))
