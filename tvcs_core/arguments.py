@@ -6,6 +6,7 @@ Messages write options as keywords of Python, but on the command line as there.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -136,11 +137,20 @@ def array_of(
     raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
 
 
-def by_label(values: Any) -> dict[Any, Any] | None:
-    """Return a mapping, or a Series whose index is not 0, 1, ..., as a dict; None for others."""
-    if not hasattr(values, "keys"):
+def by_label(name: str, values: Any) -> dict[Any, Any] | None:
+    """Return a mapping, or a Series whose index is not 0, 1, ..., as a dict; None for others.
+
+    Raises
+    ------
+    ValueError
+        If a Series has two values of one label.
+    """
+    if not hasattr(values, "keys") or hasattr(type(values), "columns"):
         return None
     found = dict(values.items())
+    if len(found) < len(values):
+        twice = next(label for label, n in Counter(values.keys()).items() if n > 1)
+        raise ValueError(f"{name} must have one value of each name, found two of {quoted(twice)}")
     is_list = not isinstance(values, Mapping) and list(found) == list(range(len(found)))
     return None if is_list else found
 
@@ -148,18 +158,17 @@ def by_label(values: Any) -> dict[Any, Any] | None:
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
     """Return the items of `value` (names, or items of another `kind`) unchanged.
 
-    A text counts as a list of one-letter names.
-
     Raises
     ------
     TypeError
-        If `value` is not iterable, or a DataFrame, whose items are the names of its columns.
+        If `value` is not iterable, a text, whose items are letters, or a DataFrame, whose items are
+        the names of its columns.
     """
-    if hasattr(value, "columns") and hasattr(value, "iloc"):
+    if hasattr(type(value), "columns"):  # of any library
         rows = "its rows (frame.itertuples(index=False))"
         part = rows if kind == "answers" else "one column of it"
         raise TypeError(f"{name} must be a list of {kind}, found a DataFrame; give {part}")
-    if not isinstance(value, bytes):
+    if not isinstance(value, str | bytes):
         try:
             return tuple(value)
         except TypeError:

@@ -344,7 +344,7 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one int64 cap per group, at most the size of the group."""
     if caps is None:
         return _frozen(sizes.astype(np.int64))
-    if (of_label := by_label(caps)) is not None:
+    if (of_label := by_label(name, caps)) is not None:
         raise TypeError(
             f"{name} must be an integer or an array in the order of the groups, found labels such "
             f"as {next(iter(of_label), None)!r}; a TVCS knows no labels: bring the values into "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -177,10 +177,10 @@ def compared_rows(
     kinds = {WORKER.name: at[0], "left item": at[1], "right item": at[2]}
     checked = check_rows(table, kinds, at[3], leave_out_missing=leave_out_missing)
     worker, left, right = checked.names
-    rows = []
+    rows, items = [], {*left.names, *right.names}
     for r in np.flatnonzero(checked.counts).tolist():
         names = [one.names[one.codes[r]] for one in (worker, left, right, checked.label)]
-        names[3] = _of_column(table, at[1:3], names[1:])
+        names[3] = _of_column(table, at[1:3], names[3], items)
         _refuse(table, at[1:], r + 1, names[1:])
         rows.append((r + 1, (names[0], names[1], names[2], names[3])))
     return rows, checked.description
@@ -201,9 +201,10 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
     checked = check_rows(table, {"left item": at[0], "right item": at[1]}, at[2])
     left, right = checked.names
     found: dict[tuple[str, str], str] = {}
+    items = {*left.names, *right.names}
     for r in range(checked.counts.size):
         names = [one.names[one.codes[r]] for one in (left, right, checked.label)]
-        names[2] = _of_column(table, at[:2], names)
+        names[2] = _of_column(table, at[:2], names[2], items)
         _refuse(table, at, r + 1, names)
         code = code_of(names[0], names[2])
         if code == TIE:
@@ -218,15 +219,14 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
     return found
 
 
-def _of_column(table: Table, at: list[int], names: list[str]) -> str:
+def _of_column(table: Table, at: list[int], answer: str, items: Collection[str]) -> str:
     """Return the answer; ``left``, ``right`` or ``tie`` for other words that are no items."""
-    left, right, answer = names
-    if answer.lower() in TIES and answer not in (left, right):
+    if answer in items:
+        return answer
+    if answer.lower() in TIES:
         return WORDS[TIE]
     headers = [table.rows[0][j].lower() for j in at]
-    if answer.lower() in headers and answer not in (left, right):
-        return WORDS[headers.index(answer.lower())]
-    return answer
+    return WORDS[headers.index(answer.lower())] if answer.lower() in headers else answer
 
 
 def _refuse(table: Table, at: list[int], row: int, names: list[str]) -> None:

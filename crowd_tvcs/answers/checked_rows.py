@@ -69,13 +69,15 @@ def check_rows(
     label
         Column of the labels.
     classes
-        Allowed labels; each is valid, whatever it looks like. None for any.
+        Allowed labels; each is valid, whatever it looks like. None for any. A label 1.0 is the
+        class 1 if there is no class 1.0.
     leave_out_missing
         Whether to leave out rows without a label, task or worker; otherwise they are refused.
     leave_out_empty
         Whether to leave out rows whose label is an empty cell.
     """
     *coded, labels = encode_columns(table, [*named.values(), label], checked=False)
+    labels = _as_classes(labels, classes or ())
     counts = np.ones(labels.codes.size, dtype=bool)
     left_out: dict[str, int] = {}
     columns = zip([*named, LABEL], [*named.values(), label], [*coded, labels], strict=True)
@@ -97,6 +99,17 @@ def check_rows(
         for one in coded
     )
     return CheckedRows(names, _only(labels, used) if left_out else labels, counts, left_out)
+
+
+def _as_classes(labels: Coded, classes: Sequence[str]) -> Coded:
+    """Write as integers the labels that a program wrote as floats, where these are the classes."""
+    names = []
+    for name in labels.names:
+        whole, _, rest = name.partition(".")
+        is_whole = whole.removeprefix("-").isdecimal() and not rest.strip("0")
+        names.append(whole if is_whole and whole in classes and name not in classes else name)
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return Coded([*place], np.array([place[name] for name in names], np.int32)[labels.codes])
 
 
 def _refuse(

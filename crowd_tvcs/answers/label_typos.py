@@ -42,7 +42,8 @@ _ABSTENTION = re.compile(
 )
 _TRUTH = {"true": "1", "false": "0"}
 RARE = 20  # of a label that is meant, the least answers for one with a typo: 5 %
-MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
+MIN_LETTERS = 3  # of a name with a letter more or less, or two exchanged; shorter ones just differ
+MIN_REPLACED = 5  # of a name with another letter in place of one: cat and car are two words
 
 
 def review_labels(
@@ -315,13 +316,13 @@ def _normalized_label(text: str) -> str | float:
 def is_likely_typo(name: str, other: str) -> bool:
     """Return whether two names differ by case, spaces, punctuation, or one typo.
 
-    A typo is one letter more, less, or different, or two exchanged. Names with different digits are
-    different names.
+    A typo is one letter more or less, or two exchanged, or in a name of `MIN_REPLACED` letters or
+    more a different one. Names with different digits are different names.
 
     Examples
     --------
     >>> [is_likely_typo("caat", name) for name in ("cat", "coat", "dog")]
-    [True, True, False]
+    [True, False, False]
     >>> is_likely_typo("Not sure", "not_sure"), is_likely_typo("class 1", "class 2")
     (True, False)
     >>> is_likely_typo("no", "na")
@@ -338,6 +339,6 @@ def is_likely_typo(name: str, other: str) -> bool:
     return (
         rest[1:] == also
         or rest == also[1:]
-        or rest[1:] == also[1:]
+        or (rest[1:] == also[1:] and len(a) >= MIN_REPLACED)
         or (rest[:2] == also[:2][::-1] and rest[2:] == also[2:])
     )

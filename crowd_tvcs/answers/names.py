@@ -119,12 +119,10 @@ def in_order(name: str, given: Any, names: Sequence[str]) -> Any:
         raise TypeError(f"{name} must be one value, a Series or an array, found a DataFrame")
     if not hasattr(given, "keys"):
         return given
+    is_list = by_label(name, given) is None
     of_name = {str(label): value for label, value in given.items()}
-    if by_label(given) is None and set(of_name) != set(names):
+    if is_list and set(of_name) != set(names):
         return given
-    if len(of_name) < len(given):
-        twice = Counter(map(str, given.keys())).most_common(1)[0][0]
-        raise ValueError(f"{name} must have one value of each name, found two of {quoted(twice)}")
     if missing := [one for one in names if one not in of_name]:
         raise ValueError(f"{name} must have a value of {quoted(missing[0])}, found none")
     if others := set(of_name).difference(names):

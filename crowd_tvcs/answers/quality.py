@@ -258,6 +258,7 @@ def read_qualities(path: Path) -> Qualities:
     if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
         return quality_of(table).quality
     worker, at = find(table, [WORKER, QUALITY])
+    check_any_rows(table)
     out = {}
     for name, r in rows_by_name(table, worker).items():
         if not table.rows[r][at]:

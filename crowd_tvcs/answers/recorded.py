@@ -20,7 +20,7 @@ from crowd_tvcs.answers.names import (
 )
 from crowd_tvcs.answers.times import check_times
 from crowd_tvcs.arrays import Bools, Floats, Integers
-from tvcs_core.arguments import array_of
+from tvcs_core.arguments import array_of, items_of
 from tvcs_core.files.display import plural
 from tvcs_core.files.frames import is_frame
 
@@ -164,9 +164,9 @@ class Answers(GivenToTasks):
             check_texts("workers", of_worker)
         if classes is None:
             check_labels("labels", of_label)
-        task_names = tuple(sorted(set(of_task)) if tasks is None else tasks)
-        worker_names = tuple(sorted(set(of_worker)) if workers is None else workers)
-        class_names = tuple(sort_classes(of_label) if classes is None else classes)
+        task_names = items_of("tasks", sorted(set(of_task)) if tasks is None else tasks)
+        worker_names = items_of("workers", sorted(set(of_worker)) if workers is None else workers)
+        class_names = items_of("classes", sort_classes(of_label) if classes is None else classes)
         task_of = encode("task", of_task, task_names)
         worker_of = encode("worker", of_worker, worker_names)
         label_of = encode("label", of_label, class_names)

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
+from crowd_tvcs.answers.columns import (
+    WORKER,
+    Column,
+    check_any_rows,
+    find,
+    open_table,
+    refuse_others,
+    rows_by_name,
+)
 from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.display import quoted, unquoted
@@ -74,6 +82,7 @@ def rows_of(
     others = [COST if name == COST.name else Column(name) for name in columns]
     refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
+    check_any_rows(table)
     there = [c for c in others if any(map(c.matches, table.rows[0]))]
     places = list(zip(there, find(table, there), strict=True))
     return {
@@ -87,15 +96,16 @@ def rows_of(
 
 
 def read_count(table: Table, row: int, column: int) -> int:
-    """Read a cap or a minimum."""
+    """Read a cap or a minimum; 3.0, as pandas writes a 3 beside an empty cell, is 3."""
     cell = table.rows[row][column]
-    if not (cell.isascii() and cell.isdigit()):
+    whole, _, rest = cell.partition(".")
+    if not (whole.isascii() and whole.isdigit()) or rest.strip("0"):
         remedy = number_hint(cell) or "; write a whole number, or leave the cell empty"
         what = f"must be an integer >= 0, found {quoted(cell)}{remedy}"
         raise table.error(what, row, column)
-    if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
+    if len(whole.lstrip("0")) > len(str(MAX_COUNT)):
         raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)
-    return int(cell)
+    return int(whole)
 
 
 def read_cost(table: Table, row: int, column: int) -> float:

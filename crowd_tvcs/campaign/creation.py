@@ -16,7 +16,6 @@ from crowd_tvcs.campaign.entries import (
     AnswerRecord,
     Task,
     Worker,
-    dict_of,
     gold_of,
     parse_answers,
     tasks_of,
@@ -37,7 +36,7 @@ from crowd_tvcs.campaign.store.queries import COUNTERS, SETTINGS
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import settle_all
-from tvcs_core.arguments import check_number
+from tvcs_core.arguments import by_label, check_number
 from tvcs_core.files.display import plural
 
 
@@ -64,7 +63,7 @@ class Contents(NamedTuple):
         """Check the arguments of `Campaign.create` and `Campaign.add`, of which names will do."""
         lines, known = parse_answers("gold_answers", gold_answers), gold_of(gold)
         named = workers_of(workers), tasks_of(tasks)
-        return cls(*named, dict_of(qualities), kinds, known, lines)
+        return cls(*named, by_label("qualities", qualities) or qualities, kinds, known, lines)
 
     def describe(self) -> str:
         """Return the numbers of what there is, for the audit."""

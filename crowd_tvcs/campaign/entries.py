@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.campaign.settings import check_name, check_range, check_text, count_of
-from tvcs_core.arguments import check_number, check_type, describe_value, items_of
+from tvcs_core.arguments import by_label, check_number, check_type, describe_value, items_of
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
@@ -172,25 +172,12 @@ class TaskStatus:
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:
     """Return workers, of whom some may be given by name alone."""
-    return [one if isinstance(one, Worker) else Worker(one) for one in listed("workers", given)]
+    return [one if isinstance(one, Worker) else Worker(one) for one in items_of("workers", given)]
 
 
 def tasks_of(given: Iterable[str | Task]) -> list[Task]:
     """Return tasks, of which some may be given by name alone."""
-    return [one if isinstance(one, Task) else Task(one) for one in listed("tasks", given)]
-
-
-def listed(name: str, given: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the items of a list; a text is none, as its letters would be the names."""
-    if isinstance(given, str):
-        raise TypeError(f"{name} must be a list of names, found {given!r}")
-    return items_of(name, given)
-
-
-def dict_of(given: Any) -> Any:
-    """Return a Series of pandas as a mapping from its index, anything else as it is."""
-    is_series = hasattr(given, "to_dict") and not hasattr(given, "columns")
-    return given.to_dict() if is_series else given
+    return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
 
 
 def parse_answers(
@@ -213,11 +200,12 @@ def parse_answers(
 
 def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return gold labels, none if there are none."""
-    given = dict_of(given)
-    check_type("gold", given, Mapping, or_none=True)
-    for name in given or {}:
+    labels = by_label("gold", given)
+    if labels is None:
+        check_type("gold", given, Mapping, or_none=True)
+    for name in labels or {}:
         check_name("task of gold", name)
-    return given or {}
+    return labels or {}
 
 
 def check_different(kind: str, names: Iterable[str]) -> list[str]:

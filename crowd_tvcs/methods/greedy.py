@@ -25,11 +25,10 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     deadline that is tried again with roots of the cost and with the gain alone, and the best is
     taken (`crowd_tvcs.search.greedy_with_costs`).
     """
+    ended = "no pair with a gain has room"
     if is_rationed(plan):
         support = bargain(plan, deadline)
+        ended = deadline.reason if deadline.has_passed else ended
     else:
         support = climb(Relaxation.of(plan), exact=True)
-    ended = "no pair with a gain has room"
-    if is_rationed(plan) and deadline.has_passed:
-        ended = deadline.reason
     return Assignment(plan, Assigned.of_support(support), "greedy", ended)

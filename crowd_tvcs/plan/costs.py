@@ -43,7 +43,7 @@ def _checked_group(
     """Return one name or None per worker; None if no two workers share a name."""
     if group is None:
         return None
-    if isinstance(group, str) or len(items_of("group", group)) != len(workers):
+    if len(items_of("group", group)) != len(workers):
         raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
     out = tuple(None if is_missing(name) else name for name in in_order("group", group, workers))
     for worker, name in zip(workers, out, strict=True):

@@ -7,13 +7,7 @@ import heapq
 import numpy as np
 
 from crowd_tvcs.arrays import Bools, Floats, Integers
-from crowd_tvcs.plan.costs import (
-    ROUNDING,
-    cheapest_that_meets,
-    group_codes,
-    open_pairs,
-    spent,
-)
+from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import regardless_of_costs

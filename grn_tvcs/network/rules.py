@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,10 +44,6 @@ class Candidates(NamedTuple):
 
 def gene_set(name: str, names: Iterable[object] | None) -> frozenset[str] | None:
     """Genes that an argument called `name` names; None for all."""
-    if isinstance(names, str | Path):
-        raise TypeError(
-            f"{name} must be a list of names, found {str(names)!r}; read_genes reads a file of them"
-        )
     if names is None:
         return None
     given = items_of(name, names)
@@ -101,7 +96,7 @@ class Rules:
         for name in ("max_in_degree", "max_edges"):
             object.__setattr__(self, name, _cap(name, getattr(self, name)))
         out = self.max_out_degree
-        caps = by_label(out)
+        caps = by_label("max_out_degree", out)
         if caps is not None:
             named = {str(g): _cap(f"max_out_degree[{g!r}]", cap) for g, cap in caps.items()}
             given = {gene: cap for gene, cap in named.items() if cap is not None}

@@ -20,7 +20,7 @@ def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> An
     """Return the labels as an array of objects, one per feature; by name, if they have names."""
     if labels is None:
         return None
-    of_feature = by_label(labels)
+    of_feature = by_label(name, labels)
     if of_feature is not None and features is not None:
         missing = [feature for feature in features if feature not in of_feature]
         if missing:
@@ -41,7 +41,7 @@ def checked_labels(name: str, labels: Any, n_features: int, features: Any) -> An
 
 def of_matrix(name: str, caps: Any) -> Caps:
     """Refuse caps by label, which the features and targets of a matrix do not have."""
-    if by_label(caps) is not None:
+    if by_label(name, caps) is not None:
         raise TypeError(f"{name} by label go with one target; give a number or an array")
     return caps
 
@@ -63,7 +63,7 @@ def numbered(name: str, labels: Any, caps: Any) -> tuple[NDArray[np.int64] | Non
         ) from error
     number = {label: i for i, label in enumerate(ordered)}
     group_of = np.array([number[x] if n else -1 for x, n in zip(labels, has_group, strict=True)])
-    if (of_label := by_label(caps)) is not None:
+    if (of_label := by_label(name, caps)) is not None:
         unknown = [label for label in of_label if label not in number]
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")

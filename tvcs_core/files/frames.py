@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -99,6 +100,7 @@ def texts_of_values(values: Sequence[Any], is_known: Sequence[bool]) -> list[str
     """Return values of a column as text; see `texts_of`. Complex ones may be real."""
     known = [value for value, is_one in zip(values, is_known, strict=True) if is_one]
     known = [v.real if isinstance(v, complex) and v.imag == 0 else v for v in known]
+    known = [float(v) if isinstance(v, Fraction) else v for v in known]
     is_whole = all(isinstance(value, float) and value.is_integer() for value in known)
     texts = iter(str(int(value) if is_whole else value).strip() for value in known)
     return [next(texts) if is_one else "" for is_one in is_known]

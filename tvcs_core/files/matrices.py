@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,7 +116,7 @@ def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
     if not names and not header[0] and rows and all(row[0] for row in rows):
         raise table.error(OF_NAMES, row=1)
     if not names and any(is_number(cell) for cell in header):
-        _refuse_counts(table, [header, *rows])
+        _refuse_counts(table)
         return Matrix(replace(table, has_header=False).numbers(0, range(len(header))))
     if len(table.rows) == 1:
         raise table.error("must hold a row of numbers, found a header alone")
@@ -141,11 +141,12 @@ def _is_decimal(cell: str) -> bool:
     return is_number(cell) and ("." in cell or not float(cell).is_integer())
 
 
-def _refuse_counts(table: Table, rows: Sequence[list[str]]) -> None:
+def _refuse_counts(table: Table) -> None:
     """Raise if the first row or column counts from 0, as pandas does, and other cells have points.
 
     Of whole numbers both may be values.
     """
+    rows = table.rows
     for what, cells in (("row", rows[0]), ("column", [row[0] for row in rows])):
         is_count = len(cells) > 2 and cells == list(map(str, range(len(cells))))
         if is_count and any(_is_decimal(cell) for row in rows for cell in row):

@@ -89,7 +89,8 @@ def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
         from numba import config, njit
 
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return function, function
+        silent = np.errstate(all="ignore")(function)  # as compiled ones are
+        return silent, silent
     # Another numba than they were written for is used without them.
     try:
         from tvcs_core.jit.linking import linked

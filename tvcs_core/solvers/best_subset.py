@@ -188,8 +188,10 @@ class _Search:
         self._problem, self._tol, self._until = problem, tol, until
         W, q = np.zeros(loss.shape), loss.n_targets
         grams, sides = loss.quadratic_model(W, W, np.arange(W.size // q))
-        self._gram = np.kron(grams[0], np.eye(q))
-        self._side = sides.T.ravel()
+        # In units in which the largest square of a variable is about 1: squares of G are in range.
+        unit = np.ldexp(1.0, np.frexp(np.einsum("jj->j", grams[0]).max())[1] // -2)
+        self._gram = np.kron(grams[0] * unit * unit, np.eye(q))
+        self._side = (sides * unit).T.ravel()
         self._at_zero = loss.value(W)
         self.best, self.objective = start, loss.value(start)
         self.count, self._closed = 0, math.inf

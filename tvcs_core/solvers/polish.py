@@ -198,8 +198,14 @@ def _features(loss: LinearLoss, W: Array, gradient: Array, capacity: int) -> Int
 
 
 def _fit(grams: Array, sides: Array, capacity: int, places: int) -> Fit:
-    """Return the fit of the empty support."""
+    """Return the fit of the empty support.
+
+    In units of each variable in which its own square is about 1: squares of the inverse neither
+    overflow nor underflow, and the loss stays what it is.
+    """
     q, p = sides.shape
+    unit = np.ldexp(1.0, np.frexp(np.einsum("gjj->gj", grams))[1] // -2)
+    grams, sides = grams * unit[:, :, None] * unit[:, None, :], sides * unit
     return Fit(
         gram=grams,
         sides=sides,

@@ -38,6 +38,8 @@ def read_pair_tasks(path: Path) -> list[Task]:
     if not _has_sides(table):
         (at,) = find(table, [TASK])
         rows = rows_by_name(table, at)
+        if len(rows) < 2:
+            raise table.error("must have two items or more, which make a pair, found one")
         return [Task(_named(table, rows[b], a, b)) for a, b in combinations(sorted(rows), 2)]
     left, right = find(table, list(ITEM_COLUMNS))
     caps = {name: j for j, name in enumerate(table.rows[0]) if j not in (left, right)}

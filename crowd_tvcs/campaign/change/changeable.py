@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from crowd_tvcs.campaign.change.changes import Changes, checked_changes
 from crowd_tvcs.campaign.change.payouts import Payout, list_payouts, record_payments
 from crowd_tvcs.campaign.desk.actions import OPERATOR, write_audit
-from crowd_tvcs.campaign.entries import TaskStatus, listed
+from crowd_tvcs.campaign.entries import TaskStatus
 from crowd_tvcs.campaign.leases import RejectedError, ordinary_task
 from crowd_tvcs.campaign.settings import check_range, check_text, moment_of
 from crowd_tvcs.campaign.store import schema
@@ -101,7 +101,7 @@ class Changeable:
         RejectedError
             If there is no such task.
         """
-        given = listed("tasks", tasks)
+        given = items_of("tasks", tasks)
         for name in given:
             check_text("name of a task", name)
         check_type("is_closed", is_closed, bool)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from crowd_tvcs.answers.answers import Gold, read_gold, sort_classes
 from crowd_tvcs.answers.class_prevalence import (
@@ -32,8 +32,6 @@ from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
-
-Found = TypeVar("Found", bound=Quality | Sized)
 
 
 def read_first(
@@ -63,9 +61,7 @@ def read_first(
         _refuse_of_classes(files, prior)
         kind = KINDS[answer_kind](labels_of_kind(answer_kind, classes or ()))
         return _first_of_kind(kind, files, duplicates, leave_out_missing)
-    qualities = (
-        None if files.quality is None else _some(read_qualities(files.quality), files.quality)
-    )
+    qualities = None if files.quality is None else read_qualities(files.quality)
     factors = None
     if files.kinds is not None and files.tasks is not None:
         factors = read_factors(files.kinds, files.tasks).factors
@@ -130,7 +126,7 @@ def _first_of_kind(
             "--tasks must name what is to be asked"
             + (": the pairs (left, right), or the items" if kind.name == Preference.name else "")
         )
-    wanted = _some(of_kind.read_tasks_of_kind(files.tasks, kind), files.tasks)
+    wanted = of_kind.read_tasks_of_kind(files.tasks, kind)
     names = {one.name for one in wanted}
     lines: list[AnswerRecord] = []
     if files.answers is not None:
@@ -168,17 +164,9 @@ def without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -
     names = {one.name for one in wanted}
     if not names.issuperset(gold):
         told = warn_similar_names("task", names)  # where the table was read
-        for warning in warn_similar_names("task", names.union(gold)):
-            if warning not in told:
-                print_message(warning)
+        warnings = warn_similar_names("task", names.union(gold))
+        print_message(*(one for one in warnings if one not in told))
     return kept
-
-
-def _some(found: Found, path: Path) -> Found:
-    """Refuse a table of nothing."""
-    if not isinstance(found, Quality) and not found:
-        raise DataError("must have a row below the header, found none", path=path)
-    return found
 
 
 def _prior(given: str | None, classes: Sequence[str]) -> float | list[float] | None:
@@ -194,7 +182,7 @@ def _workers(path: Path | None, qualities: Qualities | None, seen: set[str]) -> 
         seen = set(qualities.workers if isinstance(qualities, Quality) else qualities)
         known = seen
     if path is not None:
-        return _some(read_workers(path, known), path)
+        return read_workers(path, known)
     return [Worker(name) for name in sorted(seen)]
 
 
@@ -202,7 +190,7 @@ def _tasks(path: Path | None, qualities: Qualities | None, factors: Factors | No
     known = qualities.tasks if isinstance(qualities, Quality) else None
     if path is not None:
         names = None if known is None else set(known)
-        return _some(read_tasks(path, names, of_kinds=factors is not None), path)
+        return read_tasks(path, names, of_kinds=factors is not None)
     if known is None:
         raise ValueError("--tasks must name what is to be labelled")
     return [Task(name) for name in known]

@@ -34,6 +34,7 @@ from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import (
+    AgreementHeldOut,
     agreement_held_out,
     has_agreement,
     unsupervised_posterior,
@@ -163,17 +164,7 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
         weight = 0.0
     else:
         cuts = _cuts(answers, known, seen, skill.dependence.choice)
-        agreement = agreement_held_out(answers, known, seen, prior)
-        if weight == 1.0:
-            unknown, one_fold = np.full_like(known, UNKNOWN), np.zeros_like(seen.fold)
-            alone = agreement_held_out(answers, unknown, replace(seen, fold=one_fold), prior)
-            right, right_alone = (
-                sum(int((one.judge(cut).argmax(axis=1) == seen.truth).sum()) for cut in cuts)
-                for one in (agreement, alone)
-            )
-            by_chance = len(cuts) * seen.truth.size / len(answers.classes)
-            if right_alone > by_chance and right_alone >= right:
-                agreement, known = alone, unknown
+        agreement, known = _agreement(answers, known, seen, cuts if weight == 1.0 else [], prior)
         whole, *cut = (
             _pooled(
                 _by_other_gold(answers, seen, part, skill, prior), agreement.judge(part), weight
@@ -185,6 +176,32 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
         by_gold = softmax(temper * _pooled(by_gold, by_agreement, weight))
         held = softmax(temper * whole)
     return Blend(by_gold, weight, temper, held.max(axis=1), held.argmax(axis=1) == seen.truth)
+
+
+def _agreement(
+    answers: Answers,
+    known: Integers,
+    seen: HeldOutAnswers,
+    cuts: list[Integers],
+    prior: ArrayLike | None,
+) -> tuple[AgreementHeldOut, Integers]:
+    """Return the agreement on held-out gold, and the gold that it has: none if that is as right.
+
+    It is never without gold if there are no `cuts` to count on which is right more often.
+    """
+    with_gold = agreement_held_out(answers, known, seen, prior)
+    if not cuts:
+        return with_gold, known
+    unknown, one_fold = np.full_like(known, UNKNOWN), np.zeros_like(seen.fold)
+    alone = agreement_held_out(answers, unknown, replace(seen, fold=one_fold), prior)
+    right, right_alone = (
+        sum(int((one.judge(cut).argmax(axis=1) == seen.truth).sum()) for cut in cuts)
+        for one in (with_gold, alone)
+    )
+    by_chance = len(cuts) * seen.truth.size / len(answers.classes)
+    if right_alone > by_chance and right_alone >= right:
+        return alone, unknown
+    return with_gold, known
 
 
 def _pooled(by_gold: Floats, by_agreement: Floats, weight: float) -> Floats:

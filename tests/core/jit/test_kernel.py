@@ -138,3 +138,17 @@ def test_without_the_jit_kernels_are_plain_functions(tmp_path):
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert not list(Path(json.loads(out)[2]).iterdir())
+
+
+def test_without_the_jit_kernels_warn_of_nothing_as_compiled_ones_do(tmp_path):
+    code = """
+import numpy as np
+from tvcs_core.jit import kernel
+@kernel
+def inverse(x):
+    return 1 / x
+print(inverse(np.float64(0)))
+"""
+    process = start_python(code, tmp_path / "cache", NUMBA_DISABLE_JIT="1")
+    out, err = process.communicate(timeout=600)
+    assert (out, err) == ("inf\n", "")

@@ -50,6 +50,17 @@ def hard():
     return problem, whole
 
 
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**300])
+def test_the_size_of_the_variables_changes_no_node(size, rng):
+    X, y = rng.normal(size=(40, 8)), rng.normal(size=40)
+    constraint = TVCS.groups(np.arange(8) // 3, None, row_caps=1, total=3)
+    wanted, found = (
+        best_subset(Problem(LeastSquares(one, y), constraint)) for one in (X, X * size)
+    )
+    assert (found.objective, found.bound) == approx((wanted.objective, wanted.bound))
+    assert (found.nodes, found.reason) == (wanted.nodes, "proved")
+
+
 @pytest.mark.parametrize("max_nodes", [0, 1, 5, 20])
 def test_a_search_that_is_cut_short_says_how_far_it_may_be_off(max_nodes, hard):
     problem, whole = hard

@@ -183,6 +183,18 @@ def test_polishing_reaches_the_optimum_of_nearly_all_small_problems(loss, kind):
     assert all(reached) == ((kind, loss) not in NOT_REACHED)
 
 
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**300, np.ldexp(1.0, np.arange(-180, 180, 60))])
+def test_the_size_of_the_variables_changes_no_swap(size, rng):
+    X, Y = rng.normal(size=(30, 6)) + rng.normal(size=(30, 1)), rng.normal(size=(30, 3))
+    constraint = TVCS.matrix((6, 3), row_caps=1, col_caps=2, total=4)
+    wanted, found = (
+        solve(Problem(LeastSquares(one, Y), constraint), max_iter=0, polish=True, shakes=5, rng=0)
+        for one in (X, X * size)
+    )
+    assert (found.support == wanted.support).all()
+    assert found.objective == approx(wanted.objective, rel=1e-12)
+
+
 def test_the_swaps_of_every_solver_and_seed_are_the_same_again():
     problem = problem_of("matrix", seed=1)
     for method in ("iht", "htp", "cosamp", "gradmp", "stoiht", "stogradmp"):

@@ -11,12 +11,17 @@ from scipy.stats import kendalltau
 
 from benchmarks.answer_kinds.crowds import pair_crowd
 from crowd_tvcs.answer_kinds import davidson
-from crowd_tvcs.answer_kinds.comparisons import Comparisons, read_comparisons
+from crowd_tvcs.answer_kinds.comparisons import (
+    Comparisons,
+    read_comparisons,
+    read_known_orders,
+)
 from crowd_tvcs.answer_kinds.davidson import fit_davidson
 from crowd_tvcs.answer_kinds.next_pairs import expected_information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import pair_differences, rank_items, typical_chances
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
+from tvcs_core import DataError
 from tvcs_core.streams import stream
 
 HEADER = "worker,left,right,answer"
@@ -349,6 +354,18 @@ def test_a_table_of_models_is_read_as_it_is_published(tmp_path):
     assert (found.items, found.workers) == (("draw", "x", "y", "z"), ("j1", "j2"))
     assert found.answer_of.tolist() == [0, 1, 2, 0, 2, 2, 0]
     assert "ignored columns: question" in found.layout
+
+
+@pytest.mark.parametrize("word", ["draw", "model_a"])
+def test_a_word_for_an_answer_that_is_an_item_of_another_row_is_refused(word, tmp_path):
+    rows = f"x,y,{word},j1\n{word},x,{word},j1\nx,y,tie,j1\n"
+    (tmp_path / "p.csv").write_text(f"model_a,model_b,winner,judge\n{rows}")
+    (tmp_path / "k.csv").write_text(f"model_a,model_b,winner\n{word},y,y\nx,y,{word}\n")
+    message = f"must be left, right, tie, or one of the items 'x' and 'y', found '{word}'"
+    with pytest.raises(DataError, match=f":2, column 'winner': {message}"):
+        read_comparisons(tmp_path / "p.csv")
+    with pytest.raises(DataError, match=f":3, column 'winner': {message}"):
+        read_known_orders(tmp_path / "k.csv")
 
 
 def test_known_orders_of_items_that_nobody_compared_are_left_out_and_counted(tmp_path):

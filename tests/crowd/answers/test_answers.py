@@ -79,6 +79,8 @@ def test_the_door_refuses(changes, message):
 def test_a_row_with_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="worker 'bob' is unknown"):
         Answers.of(ROWS, workers=["ann"])
+    with pytest.raises(TypeError, match="classes must be a list of names, found 'ab'"):
+        Answers.of([("t1", "ann", "a")], classes="ab")
     with pytest.raises(ValueError, match="every label must be a class of 'a', 'b'"):
         Answers.of(ROWS, classes=["a", "b"])
 
@@ -139,6 +141,19 @@ def test_a_label_outside_the_classes_is_refused(tmp_path):
         read_answers(path, classes=["0", "1"])
     with pytest.raises(DataError, match="must be one of the classes"):
         read_gold(write(tmp_path / "g.csv", "task,label\nt,2\n"), classes=["0", "1"])
+
+
+def test_a_whole_number_written_as_a_float_is_the_class_of_its_digits(tmp_path):
+    path = write(tmp_path / "a.csv", "task,worker,label\nt,a,1.0\nt,b,2\nu,a,2.00\nu,b,1\n")
+    found = read_answers(path, classes=["1", "2"])
+    assert found.label_of.tolist() == [0, 1, 1, 0]
+    gold = write(tmp_path / "g.csv", "task,label\nt,2.0\nu,1\n")
+    assert read_gold(gold, classes=["1", "2"]).labels == {"t": "2", "u": "1"}
+    assert read_answers(path, classes=["1", "2", "1.0", "2.00"]).used_classes["1.0"] == 1
+    for label, classes in (("1.5", ["1", "2"]), ("a.0", ["a", "b"])):
+        write(tmp_path / "b.csv", f"task,worker,label\nt,a,{label}\n")
+        with pytest.raises(DataError, match=f"must be one of the classes .*, found '{label}'"):
+            read_answers(tmp_path / "b.csv", classes=classes)
 
 
 def test_gold_may_repeat_itself(tmp_path):

@@ -227,7 +227,7 @@ def test_numbers_below_0_are_refused_and_so_are_other_columns(tmp_path):
 
 
 def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
-    (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2,0.5\nbob,,1\n")
+    (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2.0,0.5\nbob,,1\n")
     found = rows_of(
         open_table(tmp_path / "w.csv"), WORKER, {"max_tasks": read_count, "p": read_probability}
     )
@@ -287,7 +287,7 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("cost", "$1", "2 €", ":3, column 'cost': must have the currency of '$1', found '2 €'"),
         ("cost", "EUR 1", "2 USD", "must have the currency of 'EUR 1', found '2 USD'"),
         ("cost", "1", "NAN", "must be a finite number >= 0, found 'NAN'"),
-        ("max_tasks", "1", "10.0", "found '10.0'; write a whole number, or leave the cell empty"),
+        ("max_tasks", "1", "10.5", "found '10.5'; write a whole number, or leave the cell empty"),
         ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),

@@ -81,6 +81,9 @@ def test_what_answers_have_or_gold_has_twice_is_no_slip():
     ("name", "other", "expected"),
     [
         ("cat", "cart", True),
+        ("cat", "car", False),
+        ("good", "food", False),
+        ("horse", "hprse", True),
         ("yes ", "yes", True),
         ("male", "female", False),
         ("4", "5", False),
@@ -194,6 +197,7 @@ def test_labels_are_alike_by_their_number_or_their_letters(labels, alike):
     [
         ({"dog": 40, "dgo": 2, "cat": 1}, ["dgo"]),
         ({"dog": 40, "dgo": 3}, []),  # too many for a slip
+        ({"dog": 40, "fog": 1}, []),
         ({"dog": 40, "Dog": 1}, []),  # they differ in case alone, which has a warning of its own
         ({"class 1": 40, "class 2": 1}, []),
         ({"grade A": 40, "grade B": 40, "grade C": 1}, []),

@@ -30,7 +30,7 @@ ANSWERS = [
 def test_gold_tasks_are_judged_by_each_other(begin, model):
     options = {"qualities": None, "gold": GOLD, "gold_answers": ANSWERS, "prior": 0.5}
     campaign = begin(**options, model="independent")
-    answers = Answers.of(ANSWERS, tasks=sorted(GOLD), workers=["ann", "bob", "cy"], classes="01")
+    answers = Answers.of(ANSWERS, tasks=sorted(GOLD), workers=["ann", "bob", "cy"], classes=[*"01"])
     known = Gold(GOLD, ("0", "1"))
     skill = estimate_quality(answers, known, prior="usual-crowd", model="independent")
     if model is not None:

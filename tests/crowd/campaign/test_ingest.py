@@ -64,6 +64,10 @@ def test_gold_and_qualities_may_be_a_series(begin):
     campaign = begin(qualities=pd.Series({"ann": 0.9, "bob": 0.7}), gold=pd.Series(GOLD), prior=0.5)
     assert campaign.state().gold == {"g1": 1, "g2": 0}
     assert rows_of(campaign, "SELECT name, quality FROM worker")[:2] == [("ann", 0.9), ("bob", 0.7)]
+    for name, index in (("gold", ["g1", "g2", "g1"]), ("qualities", ["ann", "bob", "ann"])):
+        twice = pd.Series(["1", "0", "0"] if name == "gold" else [0.9, 0.7, 0.5], index=index)
+        with pytest.raises(ValueError, match=f"{name} must have one value of each name, found two"):
+            begin(**{"gold": GOLD, "prior": 0.5, name: twice})
 
 
 def test_a_prior_of_a_task_is_of_two_classes(begin):

@@ -28,6 +28,15 @@ def test_workers_and_tasks_with_some_columns_or_all(table):
         read_tasks(table("task\nt2\n"), {"t1"})
 
 
+@pytest.mark.parametrize(
+    ("read", "header"),
+    [(read_workers, "worker\n"), (read_tasks, "task\n"), (read_qualities, "worker,quality\n")],
+)
+def test_a_header_alone_is_no_table(read, header, table):
+    with pytest.raises(DataError, match="must have a row below the header, found none"):
+        read(table(header))
+
+
 def test_qualities_of_workers_or_of_pairs(table):
     assert read_qualities(table("worker,quality\nann,0.9\nbob,1\n")) == {"ann": 0.9, "bob": 1.0}
     of_pairs = read_qualities(table("worker,task,quality\nann,t1,0.9\nann,t2,0.5\n"))

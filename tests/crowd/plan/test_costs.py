@@ -117,7 +117,7 @@ def test_names_decide_and_not_their_order():
         ({"money": -1, "cost": 1}, "money must be a finite number >= 0, found -1"),
         ({"money": float("nan"), "cost": 1}, "money must be a finite number >= 0, found nan"),
         ({"group": ["g"]}, "group must hold 2 names or None"),
-        ({"group": "ab"}, "group must hold 2 names or None, found 'ab'"),
+        ({"group": "ab"}, "group must be a list of names, found 'ab'"),
         ({"group": ["g", 3]}, "group of worker 'w1' must be a name or None, found 3"),
         (
             {"group": ["g", "g"], "forced": [[True, True], [True, True]]},

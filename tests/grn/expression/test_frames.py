@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -122,6 +123,8 @@ def test_missing_values_and_steady_samples_are_those_of_files():
         filled = Expression.of(gaps, missing="interpolate")
     assert filled.values[1, 1] == pytest.approx((LEVELS[0, 1] + LEVELS[2, 1]) / 2)
     assert Expression.of(TIMED[list(GENES)]).n_steady == 6
+    thirds = TIMED.assign(Time=[*map(Fraction, ("0", "1/3", "2/3")), None, None, None])
+    assert Expression.of(thirds).times[:3].tolist() == [0, 1 / 3, 2 / 3]
     rest = TIMED.assign(Time=[0, 1, 2, None, None, None])
     assert Expression.of(rest).n_steady == 3
 

@@ -19,7 +19,7 @@ from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
 from tvcs_core.files.tables import read_table
 
-TWO = {"values": [[1.0, 2.0], [3.0, 5.0]], "times": [0.0, 1.0], "series": "aa", "genes": "GH"}
+TWO = {"values": [[1.0, 2.0], [3.0, 5.0]], "times": [0, 1], "series": ["a"] * 2, "genes": [*"GH"]}
 SHEET = "sample,time,series\ns1,0,a\ns2,1,a\n"
 
 

@@ -38,7 +38,7 @@ def test_infer_takes_what_expression_of_takes():
     read = Expression.of(frame, time_column="hour")
     expected = infer(read, "clr", **words).edges()
     assert infer(frame, "clr", time_column="hour", **words).edges() == expected
-    array = infer(LEVELS, "clr", gene_names="ABCD", times=times, **words)
+    array = infer(LEVELS, "clr", gene_names=[*"ABCD"], times=times, **words)
     assert array.edges() == expected
     with pytest.raises(TypeError, match=r"^time_column is for data that are read here, but expres"):
         infer(read, "clr", time_column="hour")
@@ -53,6 +53,13 @@ def test_infer_takes_what_expression_of_takes():
         (LEVELS[0], {"gene_names": GENES}, ValueError, "two dimensions, samples x genes"),
         (LEVELS, {"gene_names": GENES, "times": [1, 2]}, ValueError, "times must have one for ea"),
         (LEVELS, {"gene_names": GENES, "times": LEVELS[:, :1]}, ValueError, "found 12 x 1"),
+        (
+            LEVELS,
+            {"gene_names": GENES, "times": "012345678901"},
+            TypeError,
+            "times must be a list of times, found '012345678901'",
+        ),
+        (LEVELS, {"gene_names": "ABCD"}, TypeError, "gene_names must be a list of names, found 'A"),
         (
             LEVELS,
             {"gene_names": GENES, "times": np.ma.masked_less(range(12), 1)},

@@ -117,15 +117,15 @@ def test_a_frame_is_put_in_the_order_of_the_genes():
     turned = frame.loc[list("CAB"), list("BCA")]
     expected = {("A", "B"): 0.5, ("B", "C"): 1.0}
     for given in (turned, frame, frame.set_axis(range(3)).set_axis(range(3), axis=1)):
-        edges = Network.of("ABC", given).edges()
+        edges = Network.of([*"ABC"], given).edges()
         assert {(e.regulator, e.target): e.score for e in edges} == expected
-        assert np.array_equal(Prior("ABC", given).weights, frame)
+        assert np.array_equal(Prior([*"ABC"], given).weights, frame)
     for make in (Network.of, Prior):
         with pytest.raises(
             ValueError, match="must name the genes in rows and columns, found A, B, C"
         ):
-            make("ABD", frame)
+            make([*"ABD"], frame)
         for one in (turned.set_axis(range(3)), turned.set_axis(range(3), axis=1)):
             with pytest.raises(ValueError, match="names in both rows and columns, or in neither"):
-                make("ABC", one)
-        make("ABC", frame.set_axis(range(3)))  # in the order of the genes one axis is enough
+                make([*"ABC"], one)
+        make([*"ABC"], frame.set_axis(range(3)))  # in the order of the genes one axis is enough

@@ -92,10 +92,14 @@ def test_a_selection_by_anything_but_rules_or_a_number_is_refused(tmp_path):
         network.select_under_caps({"max_edges": 1})
     with pytest.raises(TypeError, match=r"n_edges must be an integer, found 1\.5"):
         network.select_top(1.5)
-    with pytest.raises(TypeError, match="read_genes reads a file of them"):
+    with pytest.raises(TypeError, match="regulators must be a list of names, found 'tfs"):
         Rules(regulators="tfs.txt")
     with pytest.raises(TypeError, match="give one column of it"):
         Rules(regulators=pd.DataFrame({"TF": ["A"]}))
     with pytest.raises(ValueError, match="found an empty list"):
         Rules(targets=[])
     assert Rules(max_out_degree=pd.Series({"A": 0})) == Rules(max_out_degree={"A": 0})
+    with pytest.raises(
+        ValueError, match="max_out_degree must have one value of each name, found two"
+    ):
+        Rules(max_out_degree=pd.Series([1, 2], index=["A", "A"]))

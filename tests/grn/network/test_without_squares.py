@@ -64,11 +64,11 @@ def test_a_network_read_is_over_its_regulators_and_targets(tmp_path):
 def test_an_edge_without_a_score_and_a_file_without_edges_are_read(tmp_path):
     header = "regulator\ttarget\tscore\tselected\tstability\n"
     (tmp_path / "edges.tsv").write_text(header + "A\tB\t0\t1\t.5\nB\tC\t2\t1\t\n")
-    network = read_network(tmp_path / "edges.tsv", "ABC")
+    network = read_network(tmp_path / "edges.tsv", [*"ABC"])
     assert network.selected.sum() == 1
     assert np.isnan(network.stability).all()
     (tmp_path / "edges.tsv").write_text(header)
-    nothing = read_network(tmp_path / "edges.tsv", "ABC")
+    nothing = read_network(tmp_path / "edges.tsv", [*"ABC"])
     assert nothing.edges() == []
     assert nothing.select_top(2).n_scored == 0
     assert nothing.scores.shape == (3, 3)

@@ -174,6 +174,12 @@ def test_a_table_that_has_a_pair_twice_is_refused_by_line(tmp_path):
         read_pair_tasks(tmp_path / "t.csv")
 
 
+def test_one_item_makes_no_pair(tmp_path):
+    (tmp_path / "t.csv").write_text("item\na\n")
+    with pytest.raises(DataError, match=r"t.csv: must have two items or more, .* found one"):
+        read_pair_tasks(tmp_path / "t.csv")
+
+
 def test_what_was_promised_stays(campaign):
     with pytest.raises(RejectedError, match="begin a new campaign"):
         campaign.change(new_classes=["both"])
