@@ -112,7 +112,7 @@ def _read_npz(path: Path) -> Any:
 def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Matrix:
     table = read_table(path)
     table.check_rectangle()
-    header, *rows = table.rows
+    header, rows = table.rows[0], table.rows[1:]  # a view: unpacked, all cells at once are large
     if not names and not header[0] and rows and all(row[0] for row in rows):
         raise table.error(OF_NAMES, row=1)
     if not names and any(is_number(cell) for cell in header):
