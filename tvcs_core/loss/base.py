@@ -96,7 +96,8 @@ def checked_gradient(loss: Loss, W: Array, terms: NDArray[np.int64] | None = Non
 
 def checked_array(loss: Loss, kind: str, found: Any, *, finite: bool = True) -> Array:
     """Return an array that a loss has computed; raise for another shape, or if it is not finite."""
-    name, array = f"the {kind} of {type(loss).__name__}", array_of(kind, found, copy=False)
+    name = f"the {kind} of {type(loss).__name__}"
+    array = array_of(kind, found)  # a copy: the loss may write its next one to the same array
     if array.shape != tuple(loss.shape) or array.dtype.kind not in "buif":
         expected = f"real numbers of shape {tuple(loss.shape)}"
         raise ValueError(f"{name} must be {expected}, found {describe_value(array)}")

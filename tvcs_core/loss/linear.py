@@ -28,7 +28,7 @@ class LinearLoss(Loss):
     """``sum over i of term(<X_i, W>, y_i) + ridge / 2 * |W|**2``.
 
     A subclass defines `steepest` and, for arrays of predictions and targets of one shape, its
-    `terms`, `slopes` and `curvatures`; the terms must be convex.
+    `terms`, `slopes` and `curvatures`, which must not change these; the terms must be convex.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ class LinearLoss(Loss):
             self._centre = np.average(self._X, axis=0, weights=self._weights)
             self._X = self._X - self._centre
         self._Y = np.ascontiguousarray(Y.reshape(n, -1))
+        self._Y.setflags(write=False)  # `terms` and `slopes` of a subclass get it as it is
         self._last: tuple[Array, Array, Array] | None = None  # W, predictions, shifts
         self._check_targets()
 
@@ -240,6 +241,7 @@ class LinearLoss(Loss):
             if self._intercept:
                 shifts = self.shifts(predicted)
                 predicted = predicted + shifts
+            predicted.setflags(write=False)
             self._last = last = W.copy(), predicted, shifts
         return last
 

@@ -144,7 +144,8 @@ def solve(
         With `polish`, the number of times to drop two fifths of the support at random and to swap
         again. Each takes about the time of the first swaps.
     callback
-        Called as ``callback(iteration, W, objective)``; the run stops if it returns True.
+        Called as ``callback(iteration, W, objective)``, with W read-only; the run stops if it
+        returns True.
     **options
         Options of the method, such as ``step`` for ``"iht"``.
 
@@ -193,17 +194,18 @@ def solve(
         raise TypeError(f"{name} must be a number, found {describe_value(objective)}")
     if math.isnan(objective):
         raise ValueError(f"{type(problem.loss).__name__} must have a value at the start, found NaN")
+    objective = float(objective)
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
     since = 0  # iterations since the last improvement
     iterates = solver(problem, W)
     for iteration in range(1, max_iter + 1):
         last, W = W, next(iterates)
-        history.append(problem.loss.value(W))
+        history.append(float(problem.loss.value(W)))
         times.append(time.perf_counter() - began)
         since += 1
         if history[-1] < objective:
             best, objective, since = W, history[-1], 0
-        if callback is not None and callback(iteration, W, history[-1]):
+        if callback is not None and callback(iteration, _read_only(W), history[-1]):
             reason = "callback"
         elif _relative_change(W, last) <= tol:
             reason = "converged"
@@ -242,6 +244,12 @@ def _check_stopping(max_iter: int, tol: float, patience: int, callback: object) 
             "max_iter and tol must be >= 0 and patience >= 1, "
             f"found {max_iter}, {tol} and {patience}"
         )
+
+
+def _read_only(W: Array) -> Array:
+    shown = W.view()
+    shown.setflags(write=False)
+    return shown
 
 
 def _relative_change(W: Array, last: Array) -> float:

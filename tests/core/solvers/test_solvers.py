@@ -100,6 +100,42 @@ def test_every_iterate_is_feasible_and_the_answer_no_worse_than_the_start(method
     assert (solution.support == (solution.matrix != 0)).all()
 
 
+class _Reused(_Flat):
+    """A loss that writes value and gradient to the same arrays every time."""
+
+    n_terms = 1
+
+    def __init__(self, shape):
+        super().__init__(shape)
+        self.result, self.slopes = np.empty(()), np.empty(shape)
+
+    def value(self, W):
+        self.result[...] = super().value(W)
+        return self.result
+
+    def gradient(self, W):
+        return np.subtract(W, 1, out=self.slopes)
+
+    def gradient_on(self, W, terms):
+        return self.gradient(W)
+
+
+@every_method
+def test_a_loss_may_reuse_its_arrays(method):
+    constraint = TVCS.matrix((4, 3), row_caps=1, col_caps=2, total=3)
+    solution = solve(Problem(_Reused((4, 3)), constraint), method, rng=0)
+    assert (solution.objective, solution.history[0]) == (4.5, 6.0)
+
+
+def test_a_callback_sees_iterates_that_it_cannot_change():
+    def clear(iteration, W, objective):
+        W[...] = 0.0
+
+    problem, _ = planted(LeastSquares, "matrix", n=40)
+    with pytest.raises(ValueError, match="read-only"):
+        solve(problem, callback=clear)
+
+
 @every_pair
 def test_the_planted_support_is_found_in_the_easy_regime(method, loss, kind):
     problem, W = planted(loss, kind, n=600)
