@@ -211,10 +211,11 @@ def names_in(
     Raises
     ------
     DataError
-        If a cell is empty, a row is the header again, or a name is not in `known`, the names of
-        this `kind` in the quality table; None for any. With `checked`, also for an invalid name
-        (see `crowd_tvcs.answers.values`).
+        If there is no row, a cell is empty, a row is the header again, or a name is not in `known`,
+        the names of this `kind` in the quality table; None for any. With `checked`, also for an
+        invalid name (see `crowd_tvcs.answers.values`).
     """
+    check_any_rows(table)
     header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
         if row == header:
