@@ -17,10 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_tvcs.answers.values import (
-    describe_fault,
-    find_name_fault,
-)
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import A_TABLE, table_in
