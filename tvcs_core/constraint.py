@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import (
-    array_of,
-    by_label,
-    describe_value,
-    refuse_where,
-)
+from tvcs_core.arguments import array_of, by_label, describe_value, refuse_where
 
 Caps = int | ArrayLike | None
 

@@ -17,10 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_tvcs.answers.values import (
-    describe_fault,
-    find_name_fault,
-)
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.frames import A_TABLE, table_in
@@ -211,10 +208,11 @@ def names_in(
     Raises
     ------
     DataError
-        If a cell is empty, a row is the header again, or a name is not in `known`, the names of
-        this `kind` in the quality table; None for any. With `checked`, also for an invalid name
-        (see `crowd_tvcs.answers.values`).
+        If there is no row, a cell is empty, a row is the header again, or a name is not in `known`,
+        the names of this `kind` in the quality table; None for any. With `checked`, also for an
+        invalid name (see `crowd_tvcs.answers.values`).
     """
+    check_any_rows(table)
     header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
         if row == header:

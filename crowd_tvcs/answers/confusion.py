@@ -7,13 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_tvcs.answers.columns import (
-    WORKER,
-    Column,
-    find,
-    open_table,
-    refuse_others,
-)
+from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others
 from crowd_tvcs.answers.rows import read_shares
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.spreadsheet import unshield

@@ -258,7 +258,6 @@ def read_qualities(path: Path) -> Qualities:
     if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
         return quality_of(table).quality
     worker, at = find(table, [WORKER, QUALITY])
-    check_any_rows(table)
     out = {}
     for name, r in rows_by_name(table, worker).items():
         if not table.rows[r][at]:
@@ -278,7 +277,6 @@ def _from_wide(table: Table, of: str) -> Quality:
         )
     if len(header) < 2:
         raise table.error(f"must have a column for every {of} after 'worker'", row=0)
-    check_any_rows(table, "a row of values")
     tasks = [unshield(cell) for cell in header[1:]]
     workers = list(rows_by_name(table, 0))
     place: dict[str, int] = {}

@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.answers.columns import (
-    WORKER,
-    Column,
-    check_any_rows,
-    find,
-    open_table,
-    refuse_others,
-    rows_by_name,
-)
+from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
 from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.display import quoted, unquoted
@@ -82,7 +74,6 @@ def rows_of(
     others = [COST if name == COST.name else Column(name) for name in columns]
     refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
-    check_any_rows(table)
     there = [c for c in others if any(map(c.matches, table.rows[0]))]
     places = list(zip(there, find(table, there), strict=True))
     return {

@@ -13,12 +13,7 @@ import numpy as np
 
 from crowd_tvcs.arrays import Bools, Floats, Integers
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import (
-    DEFAULT_FDR,
-    Flag,
-    p_value_text,
-    significant_flags,
-)
+from crowd_tvcs.behaviour.evidence import DEFAULT_FDR, Flag, p_value_text, significant_flags
 from tvcs_core.streams import stream
 
 PAUSE = 1800.0  # seconds without an answer that end a session

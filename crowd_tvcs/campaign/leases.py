@@ -14,14 +14,7 @@ from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import FreedPair, PairRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
-from crowd_tvcs.campaign.tasks import (
-    count,
-    counted,
-    is_needed,
-    is_reserved,
-    settle_each,
-    settled,
-)
+from crowd_tvcs.campaign.tasks import count, counted, is_needed, is_reserved, settle_each, settled
 from tvcs_core.files.display import closest, plural
 
 Row = TypeVar("Row")

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from crowd_tvcs.cli.options import Caps, Crowd, Demands, Search
-from tvcs_core.command.options import (
-    Force,
-    OutFolder,
-    command_line,
-    number_option,
-    with_options,
-)
+from tvcs_core.command.options import Force, OutFolder, command_line, number_option, with_options
 from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
 from tvcs_core.files.display import plural

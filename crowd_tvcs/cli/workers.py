@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from crowd_tvcs.cli.answers import (
-    GOLD,
-    RecordedAnswers,
-    share_option,
-)
+from crowd_tvcs.cli.answers import GOLD, RecordedAnswers, share_option
 from tvcs_core.arguments import check_number
 from tvcs_core.command.options import (
     NOT_RECORDED,

@@ -10,7 +10,6 @@ from crowd_tvcs.answers.columns import (
     TASK,
     WORKER,
     Column,
-    check_any_rows,
     find,
     names_in,
     open_table,
@@ -82,7 +81,6 @@ def read_assignment(path: str | Path) -> list[tuple[str, str]]:
             raise DataError("must hold assignment.csv, as crowd-tvcs assign writes it", path=path)
     table = open_table(file)
     at = find(table, [WORKER, TASK])
-    check_any_rows(table, "a pair")
     line_of: dict[tuple[str, str], int] = {}
     for (r, worker), (_, task) in zip(*(names_in(table, j) for j in at), strict=True):
         if (worker, task) in line_of:

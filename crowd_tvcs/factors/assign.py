@@ -22,14 +22,7 @@ from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import (
-    CLOSED,
-    LARGEST,
-    NEARLY,
-    is_largest,
-    nearly,
-    usable,
-)
+from crowd_tvcs.plan.proof import CLOSED, LARGEST, NEARLY, is_largest, nearly, usable
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import DualBound
 

@@ -14,13 +14,7 @@ from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import (
-    CLOSED,
-    LARGEST,
-    is_largest,
-    nearly,
-    usable,
-)
+from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, nearly, usable
 from crowd_tvcs.search.all_sets import fits
 from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline

@@ -12,11 +12,7 @@ from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.names import in_order
 from crowd_tvcs.answers.quality import Quality, as_quality
 from crowd_tvcs.arrays import Floats
-from crowd_tvcs.belief.dependent import (
-    AnswerLikelihoods,
-    answer_likelihoods,
-    dependent_posterior,
-)
+from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods, dependent_posterior
 from crowd_tvcs.belief.independent import (
     even_log_likelihood,
     independent_posterior,

@@ -16,13 +16,7 @@ from sqlalchemy import bindparam, func, select
 
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, write_audit
-from crowd_tvcs.campaign.leases import (
-    KNOWN,
-    before_submit,
-    free,
-    submit,
-    the_one,
-)
+from crowd_tvcs.campaign.leases import KNOWN, before_submit, free, submit, the_one
 from crowd_tvcs.campaign.offers import before_offer, offer
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import (

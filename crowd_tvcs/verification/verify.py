@@ -44,12 +44,7 @@ from crowd_tvcs.verification.record_checks import (
 )
 from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.side_constraints import TOLERANCE
-from crowd_tvcs.verification.summary_checks import (
-    Found,
-    refuted,
-    uncertified,
-    unchecked,
-)
+from crowd_tvcs.verification.summary_checks import Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.tables import find_tables
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError

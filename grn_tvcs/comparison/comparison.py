@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from grn_tvcs.comparison.correction import Correction, false_edges, false_genes
 from grn_tvcs.comparison.differences import Differences
 from grn_tvcs.comparison.edges import KINDS, Difference, intervals, kind_of
-from grn_tvcs.comparison.permutations import (
-    ALPHA,
-    describe_design,
-)
+from grn_tvcs.comparison.permutations import ALPHA, describe_design
 from tvcs_core.files.display import joined, plural, summary
 from tvcs_core.lazy import load
 

@@ -45,12 +45,7 @@ from grn_tvcs.expression.judge.series import (
     warn_of_no_average,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import (
-    are_words,
-    fill_gaps,
-    remedy_of,
-    without_gaps,
-)
+from grn_tvcs.expression.missing_values import are_words, fill_gaps, remedy_of, without_gaps
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user

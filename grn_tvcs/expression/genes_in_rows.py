@@ -18,13 +18,7 @@ from grn_tvcs.expression.clock import (
 )
 from grn_tvcs.expression.judge.genes import refuse_results, refuse_spreads
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, TIME_WITH_UNIT, Names
-from grn_tvcs.expression.judge.roles import (
-    Roles,
-    counts_rows,
-    expanded,
-    place_of,
-    unknown_name,
-)
+from grn_tvcs.expression.judge.roles import Roles, counts_rows, expanded, place_of, unknown_name
 from grn_tvcs.expression.judge.same_names import Identifiers
 from grn_tvcs.expression.judge.samples import refuse_two_units, samples_by_name
 from grn_tvcs.expression.judge.shape import BARCODE, refuse_edges

@@ -8,13 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from tvcs_core.estimators.linear import (
-    FLOATS,
-    Linear,
-    TVCSEstimator,
-    check_samples,
-    sample_weights,
-)
+from tvcs_core.estimators.linear import FLOATS, Linear, TVCSEstimator, check_samples, sample_weights
 from tvcs_core.loss import Huber, LeastSquares
 
 LOSSES = {"squared": LeastSquares, "huber": Huber}

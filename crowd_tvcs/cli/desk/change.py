@@ -13,13 +13,7 @@ from crowd_tvcs.answers.values import Amount, of_no_currency, parse_money
 from crowd_tvcs.cli.answers import share_option
 from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import (
-    Sets,
-    file_option,
-    name_option,
-    number_option,
-    with_options,
-)
+from tvcs_core.command.options import Sets, file_option, name_option, number_option, with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 

@@ -6,20 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from crowd_tvcs.cli.answers import (
-    GOLD,
-    ClassChances,
-    RecordedAnswers,
-    share_option,
-)
+from crowd_tvcs.cli.answers import GOLD, ClassChances, RecordedAnswers, share_option
 from tvcs_core.arguments import Help
-from tvcs_core.command.options import (
-    Force,
-    OutFolder,
-    file_option,
-    number_option,
-    with_options,
-)
+from tvcs_core.command.options import Force, OutFolder, file_option, number_option, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 from tvcs_core.files.display import plural

@@ -16,14 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.formats.annotated import (
-    PEEKED,
-    RAW,
-    TAKES,
-    Annotated,
-    Frame,
-    Matrix,
-)
+from grn_tvcs.expression.formats.annotated import PEEKED, RAW, TAKES, Annotated, Frame, Matrix
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted

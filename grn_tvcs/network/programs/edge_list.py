@@ -17,12 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import INDEX, REGULATOR, TARGET
-from grn_tvcs.expression.judge.same_names import (
-    NO_IDENTIFIERS,
-    Identifiers,
-    SameNames,
-    same_names,
-)
+from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, SameNames, same_names
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA

@@ -35,6 +35,23 @@ WITH_INTERCEPT = [(form, there) for form in FORMS for there in (False, True)]
 WITH_INTERCEPT.remove(("sparse", True))  # which is refused
 
 
+def test_a_loss_of_ones_own_cannot_change_predictions_and_targets(rng):
+    class InPlace(LeastSquares):
+        def slopes(self, predicted, Y):
+            predicted -= Y
+            return predicted
+
+    class Targets(LeastSquares):
+        def terms(self, predicted, Y):
+            Y -= predicted
+            return 0.5 * Y * Y
+
+    X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
+    for kind, what in ((InPlace, "gradient"), (Targets, "value")):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(kind(X, y), what)(np.ones(3))
+
+
 @every_kind
 @every_form
 @pytest.mark.parametrize("ridge", [0.0, 3.0])

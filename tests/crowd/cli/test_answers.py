@@ -160,7 +160,7 @@ def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tm
     assert read_quality(out / "quality.csv").quality.tasks == ("Oslo, Norway", '5" pipe')
     for text, message in (
         ("", "must name a task, found none"),
-        ("task\n", "must name a task, found none"),
+        ("task\n", "must have a row below the header, found none"),
         ("t1\nt2\nt1\n", "'t1' is there twice"),
         ("task,prior\nt1,.5\nt1,.5\n", "'t1' is there already, in line 2"),
     ):

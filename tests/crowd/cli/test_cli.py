@@ -144,7 +144,7 @@ def test_names_survive_and_none_acts_as_a_formula(tmp_path):
 
 BAD_TABLES = {
     "": "quality.csv: the file is empty",
-    "worker,t1\n": "quality.csv: must have a row of values below the header",
+    "worker,t1\n": "quality.csv: must have a row below the header",
     "worker\nann\n": "quality.csv:1: must have a column for every task after 'worker'",
     "name,t1\nann,0.5\n": "quality.csv:1, column 1: the first column must be 'worker'",
     "worker,task\nann,t1\n": "quality.csv:1: must have one column 'quality', found",

@@ -365,7 +365,7 @@ def test_a_bar_in_a_workers_name_is_refused_where_the_filter_needs_it(tmp_path):
 @pytest.mark.parametrize(
     ("read", "text", "what"),
     [
-        (read_assignment, "worker,task\n", "must have a pair below the header"),
+        (read_assignment, "worker,task\n", "must have a row below the header"),
         (read_assignment, "worker,task\na,1\nb,2\na,1\n",
          ":4, column 'task': 'a' has '1' already, in line 2"),
         (read_tasks, "task,assigned\n1,x\n", "a reserved name"),

@@ -71,7 +71,7 @@ def test_a_long_table_of_kinds_leaves_out_what_may_not_be(tmp_path):
         ("worker,cats,cats\nann,0.9,0.6\n", TASKS, "'cats' is there already, in column 2"),
         ("worker,cats,dogs\nann,0.9,1.2\n", TASKS, ":2, column 'dogs': a quality must be in"),
         ("worker,cats,dogs\nann,0.9,\n", TASKS, "found an empty cell"),
-        ("worker,cats,dogs\n", TASKS, "must have a row of values"),
+        ("worker,cats,dogs\n", TASKS, "must have a row below the header"),
         ("", TASKS, "the file is empty"),
     ],
 )  # fmt: skip

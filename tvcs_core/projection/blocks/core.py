@@ -20,14 +20,7 @@ from tvcs_core.projection.blocks.support import (
 from tvcs_core.projection.exact import CoreBand
 from tvcs_core.projection.exact.core import Core, OverfullGroups, fitted_core
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.kernels.records import (
-    Candidates,
-    EntryList,
-    Floats,
-    Grid,
-    Ints,
-    Prices,
-)
+from tvcs_core.projection.kernels.records import Candidates, EntryList, Floats, Grid, Ints, Prices
 
 BYTES_PER_CORE_ENTRY = 200  # bytes of a core entry at most, arcs of the simplex included
 MAX_WIDENINGS = 6  # of the band before all entries are taken into the core

@@ -18,13 +18,7 @@ from tvcs_core.projection.blocks.context import BlockContext
 from tvcs_core.projection.entries import MAX_INTEGER
 from tvcs_core.projection.exact.candidates import close, table_of
 from tvcs_core.projection.kernels import sweeps, table
-from tvcs_core.projection.kernels.records import (
-    Floats,
-    Int32s,
-    Ints,
-    Prices,
-    Thresholds,
-)
+from tvcs_core.projection.kernels.records import Floats, Int32s, Ints, Prices, Thresholds
 
 
 class SurveyResult(NamedTuple):

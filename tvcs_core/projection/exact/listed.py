@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import (
-    Instance,
-    PricedSupport,
-    room_for,
-    scaled_gains,
-)
+from tvcs_core.projection.exact.candidates import Instance, PricedSupport, room_for, scaled_gains
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.lists import flow as flows
 from tvcs_core.projection.kernels.lists import paths, scaling
