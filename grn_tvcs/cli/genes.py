@@ -15,9 +15,10 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.comparison.conditions import refuse_few_common
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.same_names import NO_IDENTIFIERS, Identifiers, same_names
-from grn_tvcs.expression.scales import on_scale, scale_like
+from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
+from grn_tvcs.inference.inputs import steady_like
 from grn_tvcs.network.programs.edge_list import REGULATOR, TARGET
 from grn_tvcs.network.rules import Rules
 from tvcs_core import DataError
@@ -142,7 +143,7 @@ def genes_used(
     also = ", with the experiments that changed them" if is_changed else ""
     print_message(f"{sentence}; left out: {joined(gone)}{also}")
     if steady is not None:
-        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(kept)
+        steady = steady_like(data, steady).restrict_to(kept)
     data = subset_genes(data, kept)
     data = replace(data, notes=(*data.notes, f"{sentence[0].upper()}{sentence[1:]}."))
     return data, steady, rules

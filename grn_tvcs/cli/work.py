@@ -16,7 +16,9 @@ from grn_tvcs.cli.resources import (
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.options import OFF
 from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.user_warnings import without_warnings
 from grn_tvcs.inference.infer import infer
+from grn_tvcs.inference.inputs import steady_like
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
@@ -105,8 +107,10 @@ class Inference:
         cost.refuse_too_large(self.remedies())
         cost_of_parts = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
+        with without_warnings():  # infer gives them
+            steady = None if self.steady is None else steady_like(self.data, self.steady)
         networks = count_calibration_networks(
-            self.data, self.rules, self.steady, resamples=resamples, **asked
+            self.data, self.rules, steady, resamples=resamples, **asked
         )
         if not networks:
             return cost_of_parts

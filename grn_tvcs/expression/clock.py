@@ -50,8 +50,10 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
     re.IGNORECASE,
 )
 _OF_R = re.compile("[Xg][0-9]")  # R, and Seurat, let no name of a column begin with a digit
-# t0_rep1, T24.2: numbers behind a t are times if one is 0, and may number tumours if not
-_AFTER_T = re.compile(r"(?:.*[^A-Za-z0-9])?t[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE)
+# t0_rep1, T24.2, h0, ZT4: numbers behind a t are times if one is 0, and may number tumours if not
+_AFTER_T = re.compile(
+    r"(?:.*[^A-Za-z0-9])?(?:t|h|hr|d|w|wk|zt|ct)[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE
+)
 # ctrl_0_1, drug_24_rep2: a number behind a word, and perhaps that of a replicate
 _BEHIND_WORD = re.compile(r".*[A-Za-z][\W_]([0-9]+)([\W_](?:r|rep)?[\W_]?[0-9]+)?", re.IGNORECASE)
 _REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a name that is there
@@ -275,6 +277,8 @@ def hold_times(names: Sequence[str]) -> bool:
     >>> hold_times(["t0_a", "t2_a", "t4_a"]), hold_times(["T1_a", "T2_a", "T3_a"])
     (True, False)
     """
+    if names and all(_OF_DAY.fullmatch(name) or _DATE.fullmatch(name) for name in names):
+        return True
     if all(_OF_R.match(name) for name in names):
         names = [name[1:] for name in names]
         if times_in_header(names):

@@ -22,7 +22,7 @@ SCALES = ("levels", "log", "counts")
 Name = TypeVar("Name", bound=Hashable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expression:
     """Levels of genes over time, in series, or in steady state, or both.
 

@@ -38,6 +38,12 @@ class Inputs:
     prior: Prior | None
 
 
+def steady_like(expression: Expression, steady: SteadyStates) -> SteadyStates:
+    """Return steady states in the order of the genes and on the scale of an expression."""
+    steady = steady.of(expression.genes, expression.identifiers)
+    return replace(steady, levels=scale_like(expression, steady.levels))
+
+
 def inputs_of(
     data: Expression,
     method: str,
@@ -69,7 +75,6 @@ def inputs_of(
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
     if steady is not None:
-        steady = steady.of(genes, expression.identifiers)
-        steady = replace(steady, levels=scale_like(expression, steady.levels))
+        steady = steady_like(expression, steady)
         steady.warn_of_contrary(expression)
     return Inputs(expression, rules, candidates, steady, None if prior is None else prior.of(genes))

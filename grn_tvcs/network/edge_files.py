@@ -286,9 +286,9 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 
 def _flag(cell: str) -> bool:
-    if cell not in ("0", "1"):
+    if cell.lower() not in ("0", "1", "false", "true"):  # pandas and R write the last two
         raise ValueError(f"must be 0 or 1, found {quoted(cell)}")
-    return cell == "1"
+    return cell.lower() in ("1", "true")
 
 
 def _share(cell: str) -> float:

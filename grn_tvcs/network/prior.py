@@ -23,6 +23,7 @@ from grn_tvcs.network.programs.edge_list import (
     EdgesAmong,
     open_edges,
 )
+from grn_tvcs.network.programs.scored_edges import unread
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import check_type, names_of
 from tvcs_core.files.display import joined, plural, quoted
@@ -274,10 +275,12 @@ def _weights_and_signs(edges: EdgeList) -> tuple[Floats, Signs]:
     weights = np.ones(edges.n_edges)
     if "score" in edges.columns:
         weights = edges.numbers("score")
-    elif edges.first and "confidence" in edges.columns:
-        levels = [cell.upper() for cell in edges.cells("confidence")]
-        if all(level in WEIGHT_OF_LEVEL for level in levels):
-            weights = np.array([WEIGHT_OF_LEVEL[level] for level in levels])
+    elif levels := _levels(edges):
+        weights = np.array([WEIGHT_OF_LEVEL[level] for level in levels])
+    elif "sign" not in edges.columns:  # a column of any other name may have been meant as weights
+        ends = {end: edges.columns[end] for end in ("regulator", "target")}
+        for sentence in unread(edges._replace(columns=ends), []):
+            warn_user(f"{edges.table.path}: {sentence}")
     is_bad, signs = np.abs(weights) > 1, np.zeros(edges.n_edges, np.int8)
     if "sign" in edges.columns:
         signs[:] = [edges.value(i, "sign", _sign) for i in range(edges.n_edges)]
@@ -293,6 +296,13 @@ def _weights_and_signs(edges: EdgeList) -> tuple[Floats, Signs]:
             "score",
         )
     return np.abs(weights), signs
+
+
+def _levels(edges: EdgeList) -> list[str]:
+    """Return DoRothEA's level of every edge; none if they are not known."""
+    has_column = edges.first and "confidence" in edges.columns
+    levels = [cell.upper() for cell in edges.cells("confidence")] if has_column else []
+    return levels if WEIGHT_OF_LEVEL.keys() >= {*levels} else []
 
 
 def _sign(cell: str) -> int:

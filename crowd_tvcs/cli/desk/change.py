@@ -15,6 +15,7 @@ from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.arguments import Help
 from tvcs_core.command.options import Sets, file_option, name_option, number_option, with_options
 from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.errors import DataError
 
 Number = TypeVar("Number", int, float)
@@ -153,25 +154,26 @@ def _caps(given: NewCaps) -> dict[str, dict[str, Any]]:
     task_caps = _named("--task-cap", given.task_cap)
     minimums = _named("--task-minimum", given.task_minimum, may_be_default=False)
     if given.workers is not None:
-        _add_table(caps, given.workers, WORKER, "max_tasks")
+        _add_table(given.workers, WORKER, {"max_tasks": caps})
     if given.tasks is not None:
-        columns = {"max_workers": task_caps, "min_workers": minimums}
-        header = open_table(given.tasks).rows[0]
-        there = [column for column in columns if column in header]
-        if not there:
-            raise DataError("needs a column min_workers or max_workers", path=given.tasks)
-        for column in there:
-            _add_table(columns[column], given.tasks, TASK, column)
+        _add_table(given.tasks, TASK, {"min_workers": minimums, "max_workers": task_caps})
     return {"worker_caps": caps, "task_caps": task_caps, "task_minimums": minimums}
 
 
-def _add_table(caps: dict[str, Any], path: Path, kind: Column, column: str) -> None:
-    """Add the caps of a column of a table; an empty cell leaves the cap as it is."""
+def _add_table(path: Path, kind: Column, caps: dict[str, dict[str, Any]]) -> None:
+    """Add the caps in the columns of a table; an empty cell leaves the cap as it is."""
     table = open_table(path)
-    name, at = find(table, [kind, Column(column)])
-    for called, row in rows_by_name(table, name).items():
-        if table.rows[row][at]:
-            caps.setdefault(called, read_count(table, row, at))
+    there = [column for column in map(Column, caps) if column.find(table.rows[0])]
+    if not there:
+        raise DataError(f"needs a column {' or '.join(caps)}", path=path)
+    name, *places = find(table, [kind, *there])
+    others = [header for j, header in enumerate(table.rows[0]) if j not in (name, *places)]
+    if others:
+        print_message(f"{path}: not read here, and so not changed: {joined(others)}")
+    for column, at in zip(there, places, strict=True):
+        for called, row in rows_by_name(table, name).items():
+            if table.rows[row][at]:
+                caps[column.name].setdefault(called, read_count(table, row, at))
 
 
 def _named(option: str, given: list[str] | None, *, may_be_default: bool = True) -> dict[str, Any]:

@@ -73,7 +73,8 @@ CONTROL = re.compile(
 # rank_genes_groups, sleuth, Cuffdiff.
 STATISTIC = _any(
     r"(avg_)?log(2|10)?[_. ]?\(?fold[_. ]?changes?\)?|(avg_)?log2?_?fc|lfcse",
-    r"p[_. -]?val(ue)?s?([_. ]?adj)?|p[_. ]?adj|(adj|fdr)[_. ]?p[_. ]?val(ue)?|pvals?_adj",
+    r"p[_. -]?val(ue)?s?([_. ]?adj)?|(adj|fdr)[_. ]?p[_. ]?val(ue)?|pvals?_adj",
+    r"(.+[\W_])?(p[_. ]?adj|p[_. ]?val(ue)?|q[_. ]?val(ue)?)([\W_].+)?",  # of several tests
     r"fdr([_. ]?bh)?|q[_. -]?val(ue)?s?|base_?mean|ave_?expr|log_?cpm",
     r"mean_obs|var_obs|tech_var|(smooth_|final_)?sigma_sq|degrees_free",
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.makers.commands import grn_tvcs
+from tests.makers.commands import check_refused, grn_tvcs
 
 ROOT = Path(__file__).parents[3]
 RESULTS = {"edges.tsv", "network.graphml", "network.sif", "report.html", "run.json"}
@@ -124,6 +124,16 @@ def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
     found = json.loads(done.stdout)
     assert found["n_pairs"] == 2
     assert found["SP"] is None
+
+
+def test_changes_in_place_of_steady_levels_are_refused_before_anything_is_computed(small, tmp_path):
+    genes = (small / "timeseries.tsv").read_text().splitlines()[0].split("\t")[1:]
+    rows = ["\t".join(["-1.5"] * len(genes))] * len(genes)
+    (tmp_path / "ko.tsv").write_text("\n".join(["\t".join(genes), *rows]))
+    words = ["--knockouts", tmp_path / "ko.tsv"]
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    assert "error: steady states must be in the unit of the series" in check_refused(done)
+    assert "warning" not in done.stderr
 
 
 def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):

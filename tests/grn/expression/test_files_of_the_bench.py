@@ -395,8 +395,10 @@ def test_times_with_a_t_before_them_are_read(name, write):
 
 @pytest.mark.parametrize(
     "names",
-    ["t0min_rep1,t5min_rep1", "wt_t=0,wt_t=5", "a t_0h,a t_6h", "X0,X10,X20", "X0h,X2h,X4h"],
-)
+    ["t0min_rep1,t5min_rep1", "wt_t=0,wt_t=5", "a t_0h,a t_6h", "X0,X10,X20", "X0h,X2h,X4h",
+     "h0,h2,h4", "WT_d0,WT_d3,WT_d7", "ZT0,ZT4,ZT8", "08:00,10:00,12:00",
+     "2024-05-01,2024-05-02,2024-05-03"],
+)  # fmt: skip
 def test_names_with_a_t_or_of_r_hold_times_too(names, write):
     n = names.count(",") + 1
     text = f"gene,{names}\nA,{','.join('123'[:n])}\nB,{','.join('231'[:n])}\n"

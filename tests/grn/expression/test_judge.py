@@ -133,6 +133,8 @@ RESULTS = {
     "edgeR": "logFC logCPM LR PValue FDR",
     "Seurat": "p_val avg_log2FC pct.1 pct.2 p_val_adj",
     "scanpy": "scores logfoldchanges pvals pvals_adj",
+    "contrasts of DESeq2": "2h_log2FC 2h_padj 4h_log2FC 4h_padj",
+    "contrasts of limma": "Coef.T2 p.value.T2 p.value.adj.T2",
     "sleuth": "pval qval b se_b mean_obs var_obs tech_var sigma_sq",
 }
 

@@ -109,7 +109,8 @@ def test_names_of_mouse_genes_are_found_by_case_and_counted(path):
 
 def test_other_levels_of_confidence_are_no_weights(tmp_path):
     (tmp_path / "x.csv").write_text("tf,confidence,target\nTP53,high,BAX\nMYC,low,FOS\n")
-    assert read_prior(tmp_path / "x.csv", GENES).edges.weights.tolist() == [1.0, 1.0]
+    with pytest.warns(UserWarning, match="not read: confidence"):
+        assert read_prior(tmp_path / "x.csv", GENES).edges.weights.tolist() == [1.0, 1.0]
 
 
 def test_a_weight_of_nothing_is_no_edge(tmp_path):

@@ -39,6 +39,13 @@ def test_columns_are_found_by_name_or_place(write, text, found):
     assert prior.n_listed == prior.n_edges == len(found)
 
 
+@pytest.mark.parametrize("name", ["pvalue", "probability", "confidence"])
+def test_a_column_that_may_be_meant_as_weights_is_not_left_out_silently(write, name):
+    with pytest.warns(UserWarning, match=f"every edge has the score 1; not read: {name}"):
+        prior = read_prior(write(f"regulator\ttarget\t{name}\nA\tB\t.01\n"), GENES)
+    assert edges(prior) == {"AB": (1, 0)}
+
+
 def test_what_does_not_count_is_warned_of_by_its_reason(write):
     rows = ["A\tB\t.5\t+", "A\tB\t.75\t-", "A\tB\t.25\t+", "C\tC\t1\t?", "B\tC\t1\t+", "B\tC\t1\t-"]
     rows += [f"X{k}\tA\t1\t+" for k in range(5)]

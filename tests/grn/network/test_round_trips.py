@@ -131,6 +131,15 @@ def test_scores_and_signs_come_back(door, network, tmp_path):
     assert known(again) == (SCORES, SIGNS)
 
 
+@pytest.mark.parametrize("is_file", [False, True])
+def test_the_frame_of_a_network_is_read_back_with_all_that_is_known(is_file, rich, tmp_path):
+    frame = rich.to_frame()
+    if is_file:
+        frame.to_csv(tmp_path / "n.csv", index=False)
+    again = read_network(tmp_path / "n.csv" if is_file else frame, GENES)
+    assert again.edges() == rich.edges()
+
+
 def test_dream_keeps_scores_and_has_no_signs(network, tmp_path):
     write_network(network, tmp_path / "n.tsv", "dream")
     assert known(read_network(tmp_path / "n.tsv")) == (SCORES, dict.fromkeys(SIGNS, "?"))

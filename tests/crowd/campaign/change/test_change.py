@@ -1,5 +1,7 @@
 """Settings change while people label: as if they had been so from the start, promises apart."""
 
+from pathlib import Path
+
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
@@ -209,6 +211,17 @@ def test_the_command(store, capfd, tmp_path):
     with Campaign("s.db") as campaign:
         assert campaign.state().settings.budget is None
     assert "nothing was changed" in call([*store, "--budget", "none"], capfd)[2]
+
+
+def test_columns_of_a_table_that_change_nothing_are_named(store, capfd):
+    Path("w.csv").write_text("Worker,Max_Tasks,cost\nann,4,7\n", encoding="utf-8")
+    Path("t.csv").write_text("task,Min_Workers,prior\nt1,1,.9\n", encoding="utf-8")
+    code, _, err = call([*store, "--workers", "w.csv", "--tasks", "t.csv"], capfd)
+    assert code == 0
+    for file, column in (("w.csv", "cost"), ("t.csv", "prior")):
+        assert f"{file}: not read here, and so not changed: {column}\n" in err
+    assert "worker 'ann': none -> 4" in err
+    assert "task 't1', least workers: 0 -> 1" in err
 
 
 @pytest.mark.parametrize(
