@@ -161,6 +161,7 @@ def test_stop_asks_gold_for_another_target(folder):
             "--error-model must be one of dependent, independent, found 'both'",
         ),
         (("--min-gain", 2), "--min-gain must be from 0 to 1, found 2"),
+        (("--money", 5), "money needs the cost of a label of every worker, found none for 'ann'"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_made(words, message):
