@@ -88,21 +88,21 @@ def running(folder):
         )
         try:
             out = Server(f"http://127.0.0.1:{port}")
-            wait_for(out, process, folder / "log")
+            wait_for(lambda: out.call("GET", "/api/version", TOKEN), process, folder / "log")
             yield out
         finally:
             process.terminate()
             process.wait(timeout=30)
 
 
-def wait_for(server, process, log):
-    """Give a fresh data base its time."""
+def wait_for(ask, process, log):
+    """Ask a server until it answers: a fresh data base takes its time."""
     until = time.monotonic() + 900
     while time.monotonic() < until and process.poll() is None:
         try:
-            server.call("GET", "/api/version", TOKEN)
+            ask()
         except OSError:
             time.sleep(1)
         else:
             return
-    pytest.fail(f"Label Studio did not start: {log.read_text()[-2000:]}")
+    pytest.fail(f"the server did not start: {log.read_text()[-2000:]}")

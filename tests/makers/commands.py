@@ -37,3 +37,19 @@ def check_refused(result: Result) -> str:
     """Hold that a command refused its words or its input; return what it said."""
     assert result.exit_code == 2, result.output
     return result.stderr
+
+
+def check_failed(result: Result) -> str:
+    """Hold that the work of a command failed; return what it said."""
+    assert result.exit_code == 1, result.output
+    return result.stderr
+
+
+def run_done(*words: Any) -> Result:
+    """Run crowd-tvcs, and hold that it has done its work."""
+    return check_done(crowd_tvcs(*words))
+
+
+def run_refused(*words: Any) -> str:
+    """Run crowd-tvcs, and hold that it refused; return what it said."""
+    return check_refused(crowd_tvcs(*words))

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from crowd_tvcs import Plan, Quality
+from crowd_tvcs import Plan
 from crowd_tvcs.accuracy.common_error import (
     MIN_PROBABILITY,
     ceiling,
@@ -229,10 +229,3 @@ def test_more_answers_to_a_task_that_is_as_sure_as_can_be_are_worth_nothing():
     assert plan.accuracy(everybody)[0] == pytest.approx(surest) == plan.accuracy(nobody)[0]
     open_still = Plan(quality, prior=surest, common_error=e)
     assert open_still.accuracy(everybody)[0] > surest + 0.01
-
-
-@pytest.mark.parametrize("shares", [[0.5], [0.6, 0.6], [-0.5, 1.5], [[0.5, 0.5]]])
-def test_shares_that_are_no_chances_of_the_classes_are_refused(shares):
-    quality = Quality([[0.8]], ["w"], ["t"])
-    with pytest.raises(ValueError, match="error_shares must be 2 chances >= 0 that add up to 1"):
-        Plan(quality, common_error=0.1, error_shares=shares)

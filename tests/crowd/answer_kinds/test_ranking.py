@@ -19,7 +19,7 @@ from crowd_tvcs.answer_kinds.comparisons import (
 from crowd_tvcs.answer_kinds.davidson import fit_davidson
 from crowd_tvcs.answer_kinds.next_pairs import expected_information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import pair_differences, rank_items, typical_chances
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core import DataError
 from tvcs_core.streams import stream
@@ -243,8 +243,7 @@ def command(folder, *more, out="o", pairs="p.csv"):
 
 
 def test_the_command_writes_ranks_with_intervals_and_says_what_gold_measured(tables):
-    done = command(tables, "--gold", tables / "k.csv", "--next", 4, "--seed", 3)
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tables, "--gold", tables / "k.csv", "--next", 4, "--seed", 3))
     assert "on 45 pairs of known order:" in done.stderr
     items = rows_of(tables / "o" / "items.csv")
     assert [int(row["rank"]) for row in items] == list(range(1, 11))
@@ -284,8 +283,7 @@ def test_without_gold_the_confidence_in_an_order_is_not_stated(tables):
 
 def test_parts_that_were_never_compared_are_named(tmp_path):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\nann,b,c,tie\nbob,x,y,y\n")
-    done = command(tmp_path)
-    assert done.exit_code == 0
+    done = check_done(command(tmp_path))
     assert "2 parts that were never compared with each other" in done.stderr
     assert "outside the largest stand 'x', 'y'" in done.stderr
 
@@ -303,9 +301,7 @@ def test_parts_that_were_never_compared_are_named(tmp_path):
 )
 def test_a_comparison_that_is_none_is_refused_by_line_and_column(tmp_path, row, says):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\n{row}\n")
-    done = command(tmp_path)
-    assert done.exit_code == 2
-    assert says in done.stderr
+    assert says in check_refused(command(tmp_path))
     assert not (tmp_path / "o").exists()
 
 
@@ -319,9 +315,7 @@ def test_a_comparison_that_is_none_is_refused_by_line_and_column(tmp_path, row, 
 def test_gold_that_is_no_order_is_refused(tmp_path, known, says):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\n")
     (tmp_path / "k.csv").write_text(f"left,right,answer\n{known}\n")
-    done = command(tmp_path, "--gold", tmp_path / "k.csv")
-    assert done.exit_code == 2
-    assert says in done.stderr
+    assert says in check_refused(command(tmp_path, "--gold", tmp_path / "k.csv"))
 
 
 def test_numbers_below_one_are_refused(tables):
@@ -332,8 +326,7 @@ def test_numbers_below_one_are_refused(tables):
 
 def test_rows_without_an_answer_may_be_left_out(tmp_path):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\nbob,a,b,\n")
-    done = command(tmp_path, "--leave-out-missing")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tmp_path, "--leave-out-missing"))
     assert "left out: 1 without a label" in done.stderr
 
 
@@ -371,8 +364,7 @@ def test_a_word_for_an_answer_that_is_an_item_of_another_row_is_refused(word, tm
 def test_known_orders_of_items_that_nobody_compared_are_left_out_and_counted(tmp_path):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\nann,b,c,left\n")
     (tmp_path / "k.csv").write_text("left,right,answer\nx,y,x\na,b,a\n")
-    done = command(tmp_path, "--gold", tmp_path / "k.csv")
-    assert done.exit_code == 0, done.stderr
+    done = check_done(command(tmp_path, "--gold", tmp_path / "k.csv"))
     assert "5 pairs of known order are needed, found 1" in done.stderr
     assert "1 pair of known order, with an item that was never compared, left out" in done.stderr
 

@@ -131,6 +131,7 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"min_quality": -0.01}, "min_quality must be from 0 to 1, found -0.01"),
         ({"lease_seconds": 0.0009}, "lease_seconds must be from 0.001 to 1e.09, found 0.0009"),
         ({"lease_seconds": 1.1e9}, "lease_seconds must be from 0.001 to 1e.09"),
+        ({"model": "both"}, "model must be one of dependent, independent, found 'both'"),
         ({"seed": -1}, "seed must be an integer >= 0, found -1"),
         ({"max_workers_per_task": -1}, "max_workers_per_task must be an integer >= 0"),
         ({"max_tasks_per_worker": -1}, "max_tasks_per_worker must be an integer >= 0"),

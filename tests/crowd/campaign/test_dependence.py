@@ -190,14 +190,6 @@ def test_without_gold_the_model_is_the_usual_one_and_nothing_is_measured(begin):
     assert campaign.state().model.measured == ()
 
 
-def test_a_model_that_there_is_not_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="model must be one of dependent, independent"):
-        Campaign.create(
-            tmp_path / "c.db", workers=["w"], tasks=["t"], qualities={"w": 0.8}, model="both"
-        )
-    assert not (tmp_path / "c.db").exists()
-
-
 def test_every_task_gets_its_first_label_before_any_its_second(tmp_path, rng):
     with start(tmp_path / "c.db", rng) as campaign:
         seen = []

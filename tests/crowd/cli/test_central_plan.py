@@ -15,7 +15,7 @@ from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import prices
 from crowd_tvcs.factors.prices import PriceSearch
 from crowd_tvcs.plan.plan import Plan
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 
 N, M, K = prices.MANY_WORKERS, 10 * prices.MANY_WORKERS, 12
 COMMAND = """
@@ -69,7 +69,7 @@ def test_a_plan_with_central_prices_has_the_same_bytes_with_any_threads_of_blas(
     assert summary["certified"] is True
     error = 1.0 - summary["expected_accuracy"]
     assert 0.0 <= summary["bound"] - summary["expected_accuracy"] <= 0.01 * error
-    check_done(crowd_tvcs("verify", tmp_path / "out1"))
+    run_done("verify", tmp_path / "out1")
 
 
 def test_plans_in_factors_hold_blas_to_one_thread(monkeypatch):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.makers.commands import check_refused, crowd_tvcs
+from tests.makers.commands import run_done, run_refused
 
 
 @pytest.mark.parametrize("money", ["5 EUR", "€5"])
@@ -16,14 +16,14 @@ def test_money_in_another_currency_than_the_costs_is_refused(money, tmp_path, mo
         ("assign", "q.csv", "--out", "o"),
         ("campaign", "init", "c.db", "--quality", "q.csv"),
     ):
-        err = check_refused(crowd_tvcs(*words, "--workers", "w.csv", "--money", money))
+        err = run_refused(*words, "--workers", "w.csv", "--money", money)
         assert err.splitlines()[-1].startswith("error: w.csv:3, column 'cost': must be in ")
-        assert crowd_tvcs(*words, "--workers", "w.csv", "--money", "$5").exit_code == 0
+        run_done(*words, "--workers", "w.csv", "--money", "$5")
 
 
 @pytest.mark.parametrize(
     "words", [("campaign", "review", "c.db", "--value"), ("serve", "c.db", "--label-cost")]
 )
 def test_an_amount_beside_the_costs_of_a_campaign_has_no_currency(words):
-    err = check_refused(crowd_tvcs(*words, "5 EUR"))
+    err = run_refused(*words, "5 EUR")
     assert "the campaign keeps no currency, found '5 EUR'; leave out EUR" in err

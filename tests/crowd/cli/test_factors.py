@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.factors import prices, tables
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import (
+    check_done,
+    check_failed,
+    check_refused,
+    crowd_tvcs,
+    run_done,
+    run_refused,
+)
 
 # A limit that no machine is slow enough to reach: what is found before one is another plan.
 CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 30, "--budget", 150)
@@ -53,7 +60,7 @@ def test_a_crowd_whose_table_fits_gets_the_bytes_of_the_table(crowd):
         check_done(ask(crowd, "assign", *CAPS, "--out", crowd / out))
     for name in ("assignment.csv", "summary.json", "prices.csv"):
         assert (crowd / "a" / name).read_bytes() == (crowd / "b" / name).read_bytes(), name
-    assert crowd_tvcs("verify", crowd / "a").exit_code == 0
+    run_done("verify", crowd / "a")
     budgets = ("--budgets", "50,100", "--json")
     assert in_factors(crowd, "what-if", *budgets).stdout == dense(crowd, "what-if", *budgets).stdout
 
@@ -71,7 +78,7 @@ def test_a_crowd_whose_table_does_not_fit_is_planned_and_verified_in_factors(cro
     page = (crowd / "out" / "report.html").read_text()
     assert "Kinds of tasks" in page
     assert "accuracy.csv has all" in page
-    check_done(crowd_tvcs("verify", crowd / "out"))
+    run_done("verify", crowd / "out")
     rows = json.loads(in_factors(crowd, "what-if", "--budgets", "50,150", "--json").stdout)
     assert [row["certified"] for row in rows["budgets"]] == [True, True]
 
@@ -97,9 +104,8 @@ def test_what_was_changed_by_hand_is_found(crowd, monkeypatch, name, change, wor
     changed = change(text)
     assert changed != text
     path.write_text(changed)
-    done = crowd_tvcs("verify", crowd / "out")
-    assert done.exit_code == 1
-    result = [line for line in done.stderr.splitlines() if "SHA-256" not in line]
+    err = check_failed(crowd_tvcs("verify", crowd / "out"))
+    result = [line for line in err.splitlines() if "SHA-256" not in line]
     assert words in "\n".join(result)
 
 
@@ -108,7 +114,7 @@ def test_money_in_the_record_of_a_plan_by_kinds_is_refused(crowd, monkeypatch):
     assert in_factors(crowd, "assign", *CAPS, "--out", crowd / "out").exit_code == 0
     record = crowd / "out" / "run.json"
     record.write_text(record.read_text().replace('"money": null', '"money": 3.0'))
-    err = check_refused(crowd_tvcs("verify", crowd / "out"))
+    err = run_refused("verify", crowd / "out")
     assert "money must be null for a plan by kinds of tasks" in err
 
 
@@ -122,7 +128,7 @@ def test_money_in_the_record_of_a_plan_by_kinds_is_refused(crowd, monkeypatch):
 )
 def test_one_crowd_is_asked_for(crowd, monkeypatch, words, message):
     monkeypatch.chdir(crowd)
-    err = check_refused(crowd_tvcs("assign", *words, "--out", "out"))
+    err = run_refused("assign", *words, "--out", "out")
     assert message in err
     assert len(err.strip().splitlines()) == 1
 

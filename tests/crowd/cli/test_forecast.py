@@ -15,7 +15,7 @@ from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.verification.verify import verify
 from crowd_tvcs.what_if import what_if as what_if_budget
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import check_done, crowd_tvcs, run_done, run_refused
 
 TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
 TOLD = ForecastModel(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
@@ -62,7 +62,7 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     ]
     # The command of the report makes the same plan again.
     command = page.split("<pre>crowd-tvcs assign ")[1].split(" --out DIR")[0]
-    check_done(crowd_tvcs("assign", *shlex.split(command), "--out", "again"))
+    run_done("assign", *shlex.split(command), "--out", "again")
     assert summary_of(folder / "again") == record
 
 
@@ -171,12 +171,12 @@ def test_crowds_planned_in_factors_say_that_nothing_is_foreseen(folder, monkeypa
     (folder / "tasks.csv").write_text("task,kind\nt1,easy\nt2,hard\nt3,hard\n")
     crowd = ("--kinds", "kinds.csv", "--tasks", "tasks.csv", "--dependence", "other.json")
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        err = check_refused(crowd_tvcs(*command, *crowd))
+        err = run_refused(*command, *crowd)
         assert "--dependence is for crowds whose workers x tasks are at most 3" in err
     nothing = Dependence(plan_error=0.0, forecast_model=TOLD, source="gold", gold=50)
     (folder / "other.json").write_text(json.dumps(nothing.as_json()))
     for command in (("assign", "--out", "plan"), ("what-if", "--budgets", "2")):
-        done = check_done(crowd_tvcs(*command, *crowd))
+        done = run_done(*command, *crowd)
         message = "no accuracy forecast for large crowds with --kinds"
         assert f"other.json: {message}" in done.stderr.splitlines()
         assert "forecast" not in done.stdout

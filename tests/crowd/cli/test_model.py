@@ -12,7 +12,7 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done, run_refused
 from tests.makers.tables import rows_of
 from tvcs_core.streams import stream
 
@@ -46,13 +46,13 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
     expected = estimate_quality(answers, gold).dependence
     words = [crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out"]
-    done = check_done(crowd_tvcs("quality", *words, tmp_path / "skills"))
+    done = run_done("quality", *words, tmp_path / "skills")
     assert "on 40 held-out gold tasks mean confidence is " in done.stderr
     given = json.loads((tmp_path / "skills" / "dependence.json").read_text(encoding="utf-8"))
     assert Dependence.from_json(given) == expected
     assert record_of(tmp_path / "skills")["parameters"]["dependence"] == given
     assert (given["source"], given["order"], given["gold"]) == ("gold", "best first", 40)
-    done = check_done(crowd_tvcs("vote", *words, tmp_path / "labels"))
+    done = run_done("vote", *words, tmp_path / "labels")
     as_given = estimate_quality(answers, gold, like=answers)
     assert as_given.dependence.order == "as given"
     voted = record_of(tmp_path / "labels")["parameters"]
@@ -79,8 +79,7 @@ def test_gold_contradicts_confidences_of_independent_workers(tmp_path):
     gold = [f"t{j},1" for j in range(30)] + [f"t{j},0" for j in (93, 94, 98, 99)]
     (tmp_path / "g.csv").write_text("\n".join(["task,label", *gold]))
     words = ["vote", tmp_path / "a.csv", "--gold", tmp_path / "g.csv"]
-    done = crowd_tvcs(*words, "--error-model", "independent", "--out", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
+    done = run_done(*words, "--error-model", "independent", "--out", tmp_path / "out")
     assert "warning: with all labels per task, mean confidence on gold is " in done.stderr
 
 
@@ -91,7 +90,7 @@ def truth_of(crowd, answers):
 def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tmp_path):
     words = ["vote", crowd / "answers.csv", "--gold", crowd / "gold.csv"]
     for model in ("independent", "dependent"):
-        done = check_done(crowd_tvcs(*words, "--error-model", model, "--out", tmp_path / model))
+        done = run_done(*words, "--error-model", model, "--out", tmp_path / model)
         parameters = record_of(tmp_path / model)["parameters"]
         assert parameters["error_model"] == model
         assert (parameters["dependence"] is None) == (model == "independent")
@@ -102,28 +101,23 @@ def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tm
     claimed = [float(row["confidence"]) for row in rows]
     assert claimed == approx(bayes.confidence[40:].tolist())
     assert np.mean(claimed) > np.mean([float(row["confidence"]) for row in honest]) + 0.1
-    done = crowd_tvcs(
-        "quality", *words[1:], "--error-model", "independent", "--out", tmp_path / "skills"
-    )
-    assert done.exit_code == 0, done.stderr
+    run_done("quality", *words[1:], "--error-model", "independent", "--out", tmp_path / "skills")
     assert not (tmp_path / "skills" / "dependence.json").exists()
     assert record_of(tmp_path / "skills")["parameters"]["dependence"] is None
 
 
 def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path):
-    thin = crowd_tvcs(
+    thin = run_done(
         "vote", crowd / "answers.csv", "--gold", crowd / "thin.csv", "--out", tmp_path / "thin"
     )
-    assert thin.exit_code == 0, thin.stderr
     assert "as in most crowds (little gold, so no confidence is validated)" in thin.stderr
     assert record_of(tmp_path / "thin")["parameters"]["dependence"]["source"] == "little gold"
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,1\nt,b,1\nu,a,0\n")
     (tmp_path / "q.csv").write_text("worker,t,u\na,0.8,0.8\nb,0.8,0.8\n")
     words = ["vote", tmp_path / "a.csv", "--quality", tmp_path / "q.csv"]
-    none = check_done(crowd_tvcs(*words, "--out", tmp_path / "none"))
+    none = run_done(*words, "--out", tmp_path / "none")
     assert "as in most crowds (no gold, so no confidence is validated)" in none.stderr
-    bayes = crowd_tvcs(*words, "--error-model", "independent", "--out", tmp_path / "bayes")
-    assert bayes.exit_code == 0, bayes.stderr
+    run_done(*words, "--error-model", "independent", "--out", tmp_path / "bayes")
     sure, surer = (
         [float(row["confidence"]) for row in rows_of(tmp_path / name / "labels.csv")]
         for name in ("none", "bayes")
@@ -135,21 +129,20 @@ def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path
 @pytest.mark.parametrize("command", ["quality", "vote", "replay"])
 def test_an_unknown_model_is_refused(crowd, tmp_path, command):
     given = [crowd / "truth.csv"] if command == "replay" else ["--gold", crowd / "gold.csv"]
-    done = crowd_tvcs(
+    err = run_refused(
         command, crowd / "answers.csv", *given, "--error-model", "bayes", "--out", tmp_path / "out"
     )
-    assert done.exit_code == 2
-    assert "model must be one of dependent, independent, found 'bayes'" in done.stderr
+    assert "model must be one of dependent, independent, found 'bayes'" in err
     assert not (tmp_path / "out").exists()
 
 
 def test_replay_writes_what_is_claimed(crowd, tmp_path):
     claimed = {}
     for model in ("dependent", "independent"):
-        done = check_done(crowd_tvcs(
+        done = run_done(
             "replay", crowd / "answers.csv", crowd / "truth.csv", "--labels", "1,3", "--splits", 3,
             "--error-model", model, "--gold-share", 0.5, "--out", tmp_path / model,
-        ))  # fmt: skip
+        )  # fmt: skip
         assert record_of(tmp_path / model)["parameters"]["error_model"] == model
         rows, splits = (rows_of(tmp_path / model / f"{n}.csv") for n in ("replay", "splits"))
         assert {"mean_confidence", "confident_share", "confident_accuracy"} <= set(rows[0]) & set(

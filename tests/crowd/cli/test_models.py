@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import check_done, check_refused, crowd_tvcs, run_done, run_refused
 from tests.makers.tables import rows_of
 
 
@@ -12,10 +12,10 @@ from tests.makers.tables import rows_of
 def crowd(tmp_path_factory):
     """A simulated crowd of three models of one family and eight people."""
     folder = tmp_path_factory.mktemp("models") / "crowd"
-    check_done(crowd_tvcs(
+    run_done(
         "simulate", "--family", "models", "--models", "3", "--workers", 8, "--tasks", 60,
         "--gold", 40, "--full-answers", "--seed", 2, "--out", folder,
-    ))  # fmt: skip
+    )  # fmt: skip
     return folder
 
 
@@ -48,11 +48,11 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
         second = float(prior["prior"])
         assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
     assert len(rows_of(tmp_path / "m" / "people.csv")) == 8
-    check_done(crowd_tvcs(
+    run_done(
         "assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
         "--workers", tmp_path / "m" / "people.csv", "--budget", 30, "--out", tmp_path / "plan",
-    ))  # fmt: skip
-    check_done(crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv"))
+    )  # fmt: skip
+    run_done("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
     expected = json.loads((tmp_path / "plan" / "summary.json").read_text())["expected_accuracy"]
     before = sum(float(task["confidence"]) for task in tasks) / len(tasks)
     assert expected > before
@@ -60,11 +60,11 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     sure = [float(task["confidence"]) for task in tasks if task["task"] not in asked]
     assert min(sure) > min(float(task["confidence"]) for task in tasks)
     store = tmp_path / "store.db"
-    check_done(crowd_tvcs(
+    run_done(
         "campaign", "init", store, "--quality", tmp_path / "m" / "quality.csv", "--tasks",
         tmp_path / "m" / "priors.csv", "--workers", tmp_path / "m" / "people.csv", "--target", 0.95,
-    ))  # fmt: skip
-    stop = check_done(crowd_tvcs("campaign", "review", store, "--json"))
+    )  # fmt: skip
+    stop = run_done("campaign", "review", store, "--json")
     done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "confident"}
     assert done == {task["task"] for task in tasks if float(task["confidence"]) >= 0.95}
 
@@ -96,8 +96,8 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
     assert list(priors[0]) == ["task", "prior=Dog", "prior=cat", "prior=fox"]
     words = ["assign", tmp_path / "m" / "quality.csv", "--tasks", tmp_path / "m" / "priors.csv",
              "--classes", 3, "--budget", 12, "--method", "best", "--out"]  # fmt: skip
-    check_done(crowd_tvcs(*words, tmp_path / "plan"))
-    check_done(crowd_tvcs("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv"))
+    run_done(*words, tmp_path / "plan")
+    run_done("verify", tmp_path / "plan", tmp_path / "m" / "quality.csv")
     summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
     best = {row["task"]: max(float(v) for v in list(row.values())[1:]) for row in priors}
     asked = {row["task"] for row in rows_of(tmp_path / "plan" / "assignment.csv")}
@@ -105,11 +105,11 @@ def test_three_classes_give_assign_a_column_for_each(tmp_path, rng):
         assert (
             accuracy == pytest.approx(best[task]) if task not in asked else accuracy >= best[task]
         )
-    assert "found 'prior=Dog'" in check_refused(
-        crowd_tvcs(*words[:4], "--out", tmp_path / "no")
+    assert "found 'prior=Dog'" in run_refused(
+        *words[:4], "--out", tmp_path / "no"
     )  # of two classes a task has one chance
     words[words.index(3)] = 4
-    err = check_refused(crowd_tvcs(*words, tmp_path / "no"))
+    err = run_refused(*words, tmp_path / "no")
     assert "must have a column prior=CLASS for each of 4 classes, found 3" in err
     text = (tmp_path / "m" / "priors.csv").read_text().splitlines()
     text[1] = "t30,0.5,0.5,0.5"
@@ -223,10 +223,10 @@ def test_a_share_that_nothing_can_show_is_refused(crowd, tmp_path):
     assert "is not proved, as it takes people to err independently" in given.stdout
     gold = (crowd / "gold.csv").read_text().splitlines()
     (tmp_path / "g.csv").write_text("\n".join(gold[:7]))
-    err = check_refused(crowd_tvcs(
+    err = run_refused(
         "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "few", *share,
-    ))  # fmt: skip
+    )  # fmt: skip
     assert "--right-share needs 10 gold tasks with answers of models, found 6" in err
     (tmp_path / "only.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
     err = check_refused(command(crowd, tmp_path / "only", *share, answers=tmp_path / "only.csv"))
@@ -241,10 +241,10 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     (tmp_path / "g.csv").write_text("\n".join(some))
     lines = (crowd / "answers.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(x for x in lines if ",p" not in x))
-    done = check_done(crowd_tvcs(
+    done = run_done(
         "models", tmp_path / "a.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "out",
-    ))  # fmt: skip
+    )  # fmt: skip
     assert (
         "models have answers to 6 gold tasks only, too few to estimate shared errors" in done.stderr
     )
@@ -274,7 +274,7 @@ def test_thin_gold_and_no_people_are_reported(crowd, tmp_path):
     ],
 )
 def test_simulate_refuses(tmp_path, options, message):
-    assert message in check_refused(crowd_tvcs("simulate", "--out", tmp_path / "out", *options))
+    assert message in run_refused("simulate", "--out", tmp_path / "out", *options)
 
 
 @pytest.mark.parametrize(("kept", "doubt"), [
@@ -285,10 +285,10 @@ def test_gold_that_measures_nothing_lets_nobody_go_without_people(crowd, tmp_pat
     """With 39 gold tasks of one class tasks were "sure and need nobody" by its share alone."""
     head, *rows = (crowd / "gold.csv").read_text().splitlines()
     (tmp_path / "g.csv").write_text("\n".join([head, *kept(rows)]))
-    done = check_done(crowd_tvcs(
+    done = run_done(
         "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
         crowd / "workers.csv", "--out", tmp_path / "out", "--target", ".7",
-    ))  # fmt: skip
+    )  # fmt: skip
     assert "needs no people" not in done.stdout
     sentences = [line for line in done.stdout.splitlines() if "a task is" in line]
     assert sentences

@@ -10,7 +10,7 @@ from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.exchange import import_answers
 from tests.crowd import tools
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import run_done, run_refused
 from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
 
@@ -117,8 +117,8 @@ def test_first_and_last_are_in_time_where_it_is_known(tmp_path):
 
 def test_the_command_keeps_one_and_says_so(tmp_path):
     words = ("import", repeated(tmp_path), "--format", "mturk", "--out", tmp_path / "o")
-    assert "--duplicates first, last or majority" in check_refused(crowd_tvcs(*words))
-    done = check_done(crowd_tvcs(*words, "--duplicates", "last"))
+    assert "--duplicates first, last or majority" in run_refused(*words)
+    done = run_done(*words, "--duplicates", "last")
     assert "1 pair answered more than once, 3 answers: kept the last of each" in done.stderr
     assert "--times keeps them" in done.stderr
     assert (tmp_path / "o" / "answers.csv").read_text() == "task,worker,label\nt1,a,yes\nt1,b,no\n"
@@ -184,8 +184,7 @@ def test_the_times_of_every_tool_are_read_and_written(name, tmp_path):
     assert np.array_equal(found.times[0].seconds, seconds, equal_nan=True)
     assert import_answers(path, tool, **options).times == ()
     words = ("import", path, "--format", tool, "--out", tmp_path / "o", "--times")
-    done = crowd_tvcs(*words, *(("--question", options["question"]) if options else ()))
-    assert done.exit_code == 0, done.stderr
+    run_done(*words, *(("--question", options["question"]) if options else ()))
     rows = rows_of(tmp_path / "o" / "answers.csv")
     assert list(rows[0]) == ["task", "worker", "label", "answered_at", "seconds"]
     (tmp_path / "o" / "answers.csv").write_text(

@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_tvcs.exchange import import_answers
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import crowd_tvcs, run_done
 from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
 
@@ -47,8 +47,7 @@ def test_responses_of_toloka_are_read_by_their_status_with_control_tasks_as_gold
         "note: 4 rows are of control tasks",
     ]
     words = ("--question", "result", "--task-field", "INPUT:image", "--ground-truth")
-    done = crowd_tvcs("import", path, "--format", "toloka", *words, "--out", tmp_path / "o")
-    assert done.exit_code == 0, done.stderr
+    run_done("import", path, "--format", "toloka", *words, "--out", tmp_path / "o")
     gold = tmp_path / "o" / "gold.csv"
     assert rows_of(gold) == [{"task": task, "label": "cat"} for task in ("t1", "t3")]
     answers = tmp_path / "o" / "answers.csv"

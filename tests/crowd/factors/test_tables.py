@@ -114,13 +114,3 @@ def test_costs_and_groups_are_refused_where_no_table_fits(tmp_path):
     (tmp_path / "workers.csv").write_text("worker,max_tasks\nbob,1\n")
     plan = read_factored_plan(read(tmp_path), workers=tmp_path / "workers.csv")
     assert plan.max_tasks_per_worker.tolist() == [3, 1]
-
-
-def test_factors_refuse_kinds_that_are_none(tmp_path):
-    table = read(tmp_path).factors.table
-    with pytest.raises(ValueError, match="that of task 'b' is 2"):
-        Factors(table, ["a", "b"], [0, 2])
-    with pytest.raises(ValueError, match="kind must be 2 integers"):
-        Factors(table, ["a", "b"], np.array([0.0, 1.0]))
-    with pytest.raises(ValueError, match="tasks must differ"):
-        Factors(table, ["a", "a"], [0, 1])

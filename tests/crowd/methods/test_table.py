@@ -14,7 +14,7 @@ from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.report.assignment import render
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.verification.verify import verify
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import check_done, run_done, run_refused
 from tvcs_core.lazy import choices
 
 DEMANDS = {
@@ -116,11 +116,11 @@ def test_the_plan_of_a_new_method_is_verified_and_unchecked_parts_are_named(tmp_
     words = ["assign", tmp_path / "q.csv", "--out", tmp_path / "plan", "--budget", "3"]
     with monkeypatch.context() as patch:
         patch.setitem(METHODS, "mine", Mine(name="mine", about="a whim"))
-        check_done(crowd_tvcs(*words, "--method", "mine"))
+        run_done(*words, "--method", "mine")
         found = verify(tmp_path / "plan", methods=METHODS)
     assert found.violations == ["summary.json claims no bound: not certified"]
     assert "what mine says of itself: reason, what else its summary.json has" in found.unchecked
-    err = check_refused(crowd_tvcs("verify", tmp_path / "plan"))
+    err = run_refused("verify", tmp_path / "plan")
     assert f"parameters.method must be one of {', '.join(METHODS)}, found 'mine'" in err
     path = tmp_path / "plan" / "summary.json"
     record = json.loads(path.read_text())

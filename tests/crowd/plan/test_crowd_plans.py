@@ -7,13 +7,13 @@ from math import prod
 
 import pytest
 
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 
 N, M, PER_TASK, PER_WORKER, BUDGET, PRIOR = 7, 9, 3, 4, 20, 0.6
 
 
 def succeed(*words):
-    check_done(crowd_tvcs(*words))
+    run_done(*words)
 
 
 def accuracy(q, prior):

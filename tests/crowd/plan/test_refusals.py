@@ -38,6 +38,7 @@ QUALITIES = [
 OF_KINDS = [
     ({"kind": [0.0, 2.0]}, "kind must be 2 integers, one per task, found float64 of shape"),
     ({"kind": [0]}, r"kind must be 2 integers, one per task, found int64 of shape \(1,\)"),
+    ({"tasks": ["a", "a"]}, "tasks must differ, found more than once: 'a'"),
     ({"kind": [0, 3]}, "kind must be from 0 to 2, but that of task 'b' is 3"),
     ({"kind": [-1, 0]}, "kind must be from 0 to 2, but that of task 'a' is -1"),
     ({"excluded": ([0], [1], [1])}, "excluded must be two arrays, tasks and workers, found 3"),
@@ -95,6 +96,8 @@ PLANS = [
     ({"error_shares": [1.0]}, ValueError, SHARES),
     ({"error_shares": [-0.5, 1.5]}, ValueError, SHARES),
     ({"error_shares": [0.5, 0.4]}, ValueError, SHARES),
+    ({"error_shares": [0.6, 0.6]}, ValueError, SHARES),
+    ({"error_shares": [[0.5, 0.5]]}, ValueError, SHARES),
     ({"error_shares": [0.5, math.nan]}, ValueError, SHARES),
     ({"class_prior": [0.5, 0.5]}, ValueError, "class_prior is for more than two classes; with two"),
     ({"n_classes": 3, "prior": 0.6}, ValueError, "prior is for two classes; with more say class_p"),

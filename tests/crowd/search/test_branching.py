@@ -19,7 +19,7 @@ from tests.crowd.small_plans import (
     may_have,
     small_plan,
 )
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 
 
 def branched_plan():
@@ -118,10 +118,9 @@ def test_the_command_writes_the_branches_and_verify_takes_them(tmp_path):
     quality = tmp_path / "quality.csv"
     quality.write_text("worker,t1,t2\n" + "".join(f"{w},.7,.7\n" for w in "abcd"))
     out = tmp_path / "plan"
-    done = crowd_tvcs("assign", quality, "--out", out, "--method", "best", "--budget", 5)
-    assert done.exit_code == 0, done.stderr
+    done = run_done("assign", quality, "--out", out, "--method", "best", "--budget", 5)
     assert f"certified, {LARGEST}" in done.stderr
-    check_done(crowd_tvcs("verify", out))
+    run_done("verify", out)
     assert (out / "branches.json").exists()
 
 

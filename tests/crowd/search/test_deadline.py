@@ -16,7 +16,7 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.search.search import Search
 from crowd_tvcs.simulation import simulate
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import crowd_tvcs, run_done
 
 
 def test_the_timer_sets_stop_at_the_moment_and_not_before():
@@ -172,7 +172,7 @@ def test_an_interrupted_command_writes_a_whole_plan_and_says_so(
     crowd_tvcs("simulate", "--workers", 12, "--tasks", 40, "--seed", 1, "--out", crowd)
     words = ["assign", crowd / "quality.csv", "--max-workers-per-task", 3, "--method", "best",
              "--max-tasks-per-worker", 8, "--out"]  # fmt: skip
-    whole = check_done(crowd_tvcs(*words, tmp_path / "whole"))
+    whole = run_done(*words, tmp_path / "whole")
     assert "best looks for more" in whole.stderr
     assert "than --method fast expects" in whole.stderr
     interrupt_in_search(monkeypatch)

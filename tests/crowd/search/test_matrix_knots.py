@@ -13,7 +13,7 @@ from crowd_tvcs.search.matrix_knots import bound_by_matrix_knots
 from crowd_tvcs.verification.matrix_knots import MARGIN, bound_of_matrix_knots
 from crowd_tvcs.verification.verify import verify
 from tests.crowd.small_plans import best_by_enumeration
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 from tests.makers.tables import save
 
 
@@ -103,10 +103,10 @@ def test_a_plan_that_pricing_gives_up_has_a_bound_that_verify_confirms(tmp_path,
     save(tmp_path / "c.csv", ["worker", "label", "answer", "probability"],
          *([f"w{i}", "abcd"[y], "abcd"[a], repr(float(matrices[i, y, a]))]
            for i in range(8) for y in range(4) for a in range(4)))  # fmt: skip
-    check_done(crowd_tvcs(
+    run_done(
         "assign", tmp_path / "q.csv", "--confusion", tmp_path / "c.csv", "--out", tmp_path / "plan",
         "--max-workers-per-task", 3, "--max-tasks-per-worker", 3, "--budget", 15,
-    ))  # fmt: skip
+    )  # fmt: skip
     summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
     assert "knots" in summary
     assert summary["certified"]

@@ -20,7 +20,7 @@ from crowd_tvcs.verification.pricing_many_classes import chances
 from crowd_tvcs.verification.pricing_many_classes import price_task as price_classes
 from crowd_tvcs.verification.side_constraints import groups_of
 from tests.crowd.small_plans import accuracies, accuracy_of, bound_of_prices, may_have
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 
 ROUNDING = 1e-9
 NEAR = 0.005  # of the optimum
@@ -291,12 +291,12 @@ def test_verify_recomputes_the_bound_of_a_plan_that_is_not_branched_on(tmp_path,
     (tmp_path / "must.csv").write_text("worker,task\nw03,t1\nw04,t2\n")
 
     out = tmp_path / "plan"
-    check_done(crowd_tvcs(
+    run_done(
         "assign", tmp_path / "q.csv", "--out", out, "--workers", tmp_path / "people.csv",
         "--forced", tmp_path / "must.csv", "--money", 70, "--max-workers-per-task", 3,
         "--max-tasks-per-worker", 8, "--classes", classes,
-    ))  # fmt: skip
-    check_done(crowd_tvcs("verify", out))
+    )  # fmt: skip
+    run_done("verify", out)
     summary = json.loads((out / "summary.json").read_text())
     assert 0.0 < summary["bound"] - summary["expected_accuracy"] < 1e-3
 

@@ -101,10 +101,15 @@ def operator(browse):
     return client
 
 
-@contextmanager
 def listening(served, place=None, most=None):
     """The desk on a free port of this machine; its address."""
-    server = uvicorn.Server(config_of(served, place or ListenAddress(port=0), most=most))
+    return running(config_of(served, place or ListenAddress(port=0), most=most))
+
+
+@contextmanager
+def running(config):
+    """A server of this configuration in a thread; its address."""
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

@@ -9,6 +9,7 @@ from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
 from tests.crowd.serve.conftest import PASSWORD, SMALL, check_usable, listening
+from tests.makers.campaigns import rows_of
 
 pytestmark = pytest.mark.browser
 QUALITIES = {"ann": 0.9, "bob": 0.8}
@@ -148,6 +149,4 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     state = campaign.state()
     given = [(state.workers[i].name, state.classes[k]) for i, _, k in state.given]
     assert given == [("ann", one) for one in ("good", "bad", "good")] + [("bob", "good")] * 4
-    with campaign.store.read() as (connection, _):
-        reasons = connection.exec_driver_sql("SELECT detail FROM audit WHERE what = 'skip'").all()
-    assert reasons == [("too long",)]
+    assert rows_of(campaign, "SELECT detail FROM audit WHERE what = 'skip'") == [("too long",)]

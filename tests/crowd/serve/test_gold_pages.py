@@ -22,25 +22,24 @@ GOLD = {f"known-{j}": "good" for j in range(12)}
 
 
 @pytest.fixture
-def campaign(tmp_path):
+def campaign(tmp_path, begin):
     """Twelve tasks and twelve gold tasks, half and half, all with text and a picture."""
     (tmp_path / "media").mkdir()
-    with Campaign.create(
-        tmp_path / "c.db",
+    made = begin(
         workers=["ann", "bob"],
         tasks=NAMES,
         qualities={"ann": 0.9, "bob": 0.8},
         gold=GOLD,
         classes=["bad", "good"],
         prior=0.5,
-    ) as made:
-        for name in (*NAMES, *GOLD):
-            (tmp_path / "media" / f"{name}.png").write_bytes(png(more=name.encode()))
-        bodies = {n: Content(f"Text {k}", f"{n}.png") for k, n in enumerate((*NAMES, *GOLD))}
-        assert mix_in(made.store, {}, bodies) == (12, 0)
-        set_content(made.store, bodies, tmp_path)
-        made.gold_share = 0.5
-        yield made
+    )
+    for name in (*NAMES, *GOLD):
+        (tmp_path / "media" / f"{name}.png").write_bytes(png(more=name.encode()))
+    bodies = {n: Content(f"Text {k}", f"{n}.png") for k, n in enumerate((*NAMES, *GOLD))}
+    assert mix_in(made.store, {}, bodies) == (12, 0)
+    set_content(made.store, bodies, tmp_path)
+    made.gold_share = 0.5
+    return made
 
 
 @pytest.fixture

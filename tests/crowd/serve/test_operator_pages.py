@@ -24,6 +24,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
 from tests.crowd.serve import conftest
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, post
+from tests.makers.campaigns import rows_of
 
 
 def do(client, what, name=""):
@@ -71,8 +72,7 @@ def test_five_wrong_passwords_are_looked_at_whatever_way_they_come(browse, serve
 
 
 def audited(campaign):
-    with campaign.store.read() as (connection, _):
-        return connection.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
+    return len(rows_of(campaign, "SELECT id FROM audit"))
 
 
 def test_a_network_of_ipv6_is_one_address(served, campaign):
@@ -161,11 +161,8 @@ def test_buttons(operator, campaign):
     assert do(operator, "dance").status_code == 409
     form = {"what": "pause", "form": "x.y.z"}
     assert operator.post("/operator/do", data=form).status_code == 409
-    with campaign.store.read() as (connection, _):
-        result = [
-            row[0] for row in connection.exec_driver_sql("SELECT what FROM audit ORDER BY id")
-        ]
-    assert result == ["pause", "resume", "block", "unblock", "close", "reopen"]
+    noted = [what for (what,) in rows_of(campaign, "SELECT what FROM audit ORDER BY id")]
+    assert noted == ["pause", "resume", "block", "unblock", "close", "reopen"]
 
 
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
@@ -212,8 +209,7 @@ def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, camp
     campaign.add(tasks=["t4"])
     campaign.review_tasks(min_gain=1.0, close=True)
     campaign.reopen()
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit ORDER BY id").all()
+    rows = rows_of(campaign, "SELECT what, task, detail FROM audit ORDER BY id")
     others = [("close", name, "not worth it") for name in ("t1", "t3", "t4")]
     opened = [("reopen", name, None) for name in ("t1", "t2", "t3", "t4")]
     assert rows == [("close", "t2", None), ("add", None, "1 task"), *others, *opened]

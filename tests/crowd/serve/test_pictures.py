@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import mix_in
@@ -23,13 +22,12 @@ INSTRUCTIONS = "How does the passenger find the journey? *Not bad* is **good**."
 
 
 @pytest.fixture
-def campaign(tmp_path):
+def campaign(tmp_path, begin):
     """Forty sentences, ten of them gold; each worker answers about as well as their skill says."""
     truth = {f"s{k:02d}": label for k, label in enumerate([*DEMO.values()] * 5)}
     bodies = {name: Content(text) for name, text in zip(truth, [*DEMO] * 5, strict=True)}
     gold = {name: truth[name] for name in list(truth)[30:]}
-    with Campaign.create(
-        tmp_path / "c.db",
+    made = begin(
         workers=SKILLS,
         tasks=[name for name in truth if name not in gold],
         qualities=SKILLS,
@@ -38,19 +36,19 @@ def campaign(tmp_path):
         classes=["bad", "good"],
         max_workers_per_task=4,
         budget=110,
-    ) as made:
-        mix_in(made.store, {}, bodies)
-        set_content(made.store, bodies, tmp_path)
-        made.gold_share = 0.15
-        for k in range(100):
-            name, now = list(SKILLS)[k % 4], BEGUN + 3.0 * k
-            if (task := made.next(name, now=now).task) is not None:
-                is_right = (k * 37) % 100 < 100 * SKILLS[name]
-                wrong = {"good": "bad", "bad": "good"}[truth[task]]
-                label = truth[task] if is_right else wrong
-                made.submit(name, task, label, now=now + 2.0 + k % 7)
-                note_history(made.store, now)
-        yield made
+    )
+    mix_in(made.store, {}, bodies)
+    set_content(made.store, bodies, tmp_path)
+    made.gold_share = 0.15
+    for k in range(100):
+        name, now = list(SKILLS)[k % 4], BEGUN + 3.0 * k
+        if (task := made.next(name, now=now).task) is not None:
+            is_right = (k * 37) % 100 < 100 * SKILLS[name]
+            wrong = {"good": "bad", "bad": "good"}[truth[task]]
+            label = truth[task] if is_right else wrong
+            made.submit(name, task, label, now=now + 2.0 + k % 7)
+            note_history(made.store, now)
+    return made
 
 
 def test_the_pictures_of_the_documentation(campaign, tmp_path, browser):

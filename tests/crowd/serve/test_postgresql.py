@@ -11,6 +11,7 @@ from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store.store import POOL
 from tests.crowd.serve.conftest import begun, hidden, post
+from tests.makers.campaigns import rows_of
 
 PATIENCE = 60.0
 """Seconds within which the database must be there again."""
@@ -57,9 +58,8 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
 
     state = campaign.state()
     assert (state.settings.answers, int((state.slots == 3).sum())) == (2, 2)
-    with campaign.store.read() as (connection, _):
-        result = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
-    assert [tuple(row) for row in result if row.what != "links"] == [
+    noted = rows_of(campaign, "SELECT who, what FROM audit ORDER BY id")
+    assert [row for row in noted if row[1] != "links"] == [
         ("ann", "undo"),
         ("ann", "skip"),
         *(("operator", what) for what in ("pause", "resume", "block", "unblock")),

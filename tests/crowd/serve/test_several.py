@@ -184,17 +184,6 @@ def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(t
                 _run(one, ListenAddress(port=0), sign)
 
 
-def test_one_process_serves_a_file(campaign):
-    def serve():
-        return hold_server_lock(campaign.store, b"", desk.SETUP_DIFFERENCES)
-
-    refused = pytest.raises(RunError, match="another process already; several need PostgreSQL")
-    with serve(), refused:
-        serve().__enter__()
-    with serve():
-        pass
-
-
 def test_one_process_serves_a_file_by_whatever_name(campaign, tmp_path):
     (tmp_path / "other").symlink_to(campaign.store.place)
     with (

@@ -19,7 +19,7 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.store.server_lock import hold_server_lock
 from crowd_tvcs.serve import start
-from tests.makers.commands import check_refused, crowd_tvcs
+from tests.makers.commands import check_failed, check_refused, crowd_tvcs
 from tests.makers.ports import free_port
 
 run = partial(crowd_tvcs, "serve")
@@ -87,14 +87,13 @@ def test_what_is_refused(campaign, tmp_path, monkeypatch, words, message):
 def test_a_short_password_and_content_of_other_tasks_are_refused(campaign, tmp_path):
     store = campaign.store.place
     (tmp_path / "word").write_text("short\n")
-    done = run(store, "--operator-password-file", tmp_path / "word")
-    assert (done.exit_code, "8 characters or more" in done.stderr) == (2, True)
+    words = (store, "--operator-password-file", tmp_path / "word")
+    assert "8 characters or more" in check_refused(run(*words))
     (tmp_path / "word").write_bytes(b"caf\xe9 caf\xe9 caf\xe9\n")
-    done = run(store, "--operator-password-file", tmp_path / "word")
-    assert (done.exit_code, done.stderr.endswith("word: must be UTF-8\n")) == (2, True)
+    assert check_refused(run(*words)).endswith("word: must be UTF-8\n")
     (tmp_path / "tasks.csv").write_text("task,text\nt9,hello\n")
-    done = run(store, "--content", tmp_path / "tasks.csv")
-    assert (done.exit_code, "task 't9' is not in the campaign" in done.stderr) == (2, True)
+    err = check_refused(run(store, "--content", tmp_path / "tasks.csv"))
+    assert "task 't9' is not in the campaign" in err
 
 
 def test_links_are_made_and_revoked(campaign, tmp_path):
@@ -116,17 +115,15 @@ def test_an_address_in_use_is_failed_work(campaign):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        done = run(campaign.store.place, "--port", other.getsockname()[1])
-    assert done.exit_code == 1
-    assert "is not available; is it in use?" in done.stderr
+        err = check_failed(run(campaign.store.place, "--port", other.getsockname()[1]))
+    assert "is not available; is it in use?" in err
 
 
 def test_a_file_that_is_served_already_is_failed_work(campaign):
     with hold_server_lock(campaign.store, b"", ""):
-        done = run(campaign.store.place)
-    assert done.exit_code == 1
-    assert "is served by another process already; several need PostgreSQL" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+        err = check_failed(run(campaign.store.place))
+    assert "is served by another process already; several need PostgreSQL" in err
+    assert len(err.splitlines()) == 1
 
 
 def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
@@ -168,9 +165,9 @@ def test_gold_that_is_refused_leaves_nothing_written(campaign, tmp_path, gold, c
     (tmp_path / "gold.csv").write_text("task,label\n" + gold)
     (tmp_path / "bad.csv").write_text("task,text\n" + content)
     files = ("--gold", tmp_path / "gold.csv", "--content", tmp_path / "bad.csv")
-    done = run(campaign.store.place, *files)
-    assert (done.exit_code, message in done.stderr) == (2, True)
-    assert len(done.stderr.splitlines()) == 1
+    err = check_refused(run(campaign.store.place, *files))
+    assert message in err
+    assert len(err.splitlines()) == 1
     assert campaign.state().gold == {}
     assert figures(campaign.store).gold_tasks == 0
 

@@ -9,7 +9,6 @@ from pytest import approx
 from scipy.stats import beta as beta_distribution
 
 from crowd_tvcs import vote
-from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.beta_prior import (
     FEW_STRENGTH,
@@ -152,10 +151,6 @@ def test_gold_with_its_labels_exchanged_is_doubted_and_hard_gold_is_not(rng):
     assert "of 100 gold answers are right, fewer than guesses would be (50)" in message
     hard, gold, _, _ = crowd(rng, 5, 20, n_classes=4, accuracy=np.full(5, 0.3))
     assert reversed_doubt(estimate_quality(hard, gold)) is None
-
-
-def test_mistakes_are_spread_evenly_over_the_other_classes():
-    assert even_matrices(np.array([0.7]), 4)[0, 2] == approx([0.1, 0.1, 0.7, 0.1])
 
 
 def test_confusion_matrices_are_matrices_and_find_the_truth_with_many_answers(rng):

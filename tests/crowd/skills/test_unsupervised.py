@@ -195,13 +195,11 @@ def test_hundreds_of_thousands_of_answers_take_seconds(rng):
     assert (chances.argmax(axis=1) == truth).mean() > 0.85
 
 
-def test_a_prior_is_taken_and_other_methods_refuse_one(rng):
+def test_a_prior_is_taken_and_a_skill_is_refused(rng):
     answers, _ = crowd(rng, [0.7] * 6, 30, 2)
     low, high = (unsupervised_posterior(answers, prior=[1 - p, p])[:, 1] for p in (0.1, 0.9))
     assert (high > low).all()
     assert vote(answers, "unsupervised", prior=[0.1, 0.9]).answers.tolist() == [2] * 30
-    with pytest.raises(ValueError, match="the method majority uses the answers alone, but has a p"):
-        vote(answers, "majority", prior=[0.5, 0.5])
     with pytest.raises(ValueError, match="unsupervised uses the answers alone, but has a skill"):
         vote(answers, "unsupervised", skill=[0.7] * 6)
 

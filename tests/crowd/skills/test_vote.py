@@ -15,7 +15,7 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.posterior import posterior
 from crowd_tvcs.skills.voting.crowd_kit import NOT_USABLE, USABLE
 from crowd_tvcs.skills.voting.vote import vote
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 from tests.makers.crowds import scattered
 
 
@@ -153,8 +153,11 @@ def test_a_method_that_cannot_be_used_is_refused():
         vote(answers, "loudest")
     with pytest.raises(ValueError, match="the weighted vote needs a skill"):
         vote(answers, "weighted")
-    with pytest.raises(ValueError, match="the method majority uses the answers alone"):
-        vote(answers, "majority", skill=[0.5, 0.5])
+    for name, given in (("skill", [0.5] * 2), ("prior", [0.5] * 2), ("dependence", Dependence())):
+        with pytest.raises(
+            ValueError, match=f"method majority uses the answers alone, but has a {name}"
+        ):
+            vote(answers, "majority", **{name: given})
     for name in NOT_USABLE:
         with pytest.raises(ValueError, match=f"crowd-kit's {name} is not offered: "):
             vote(answers, name)
@@ -220,7 +223,7 @@ def test_gold_in_python_votes_as_the_command_does(tmp_path):
     answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
     write_answers(answers, crowd.answers)
     pd.Series(crowd.gold.labels, name="label").rename_axis("task").to_csv(gold)
-    check_done(crowd_tvcs("vote", answers, "--gold", gold, "--out", tmp_path / "out"))
+    run_done("vote", answers, "--gold", gold, "--out", tmp_path / "out")
     written = pd.read_csv(tmp_path / "out" / "labels.csv", dtype={"label": str, "task": str})
     votes = vote(crowd.answers, gold=crowd.gold)
     pd.testing.assert_frame_equal(votes.to_frame(), written)
@@ -253,9 +256,3 @@ def test_gold_with_exchanged_labels_is_warned_of():
     rows = [(f"t{j:02d}", w, "yn"[j % 2]) for j in range(20) for w in "abcd"]
     with pytest.warns(UserWarning, match="in the same order"):
         vote(Answers.of(rows), gold={f"t{j:02d}": "ny"[j % 2] for j in range(15)})
-
-
-def test_a_dependence_goes_with_the_weighted_vote_alone():
-    answers = Answers.of([("t", "a", "x"), ("t", "b", "y")])
-    with pytest.raises(ValueError, match="majority uses the answers alone, but has a dependence"):
-        vote(answers, "majority", dependence=Dependence())

@@ -5,7 +5,7 @@ import pytest
 from crowd_tvcs.sync.label_studio import LabelStudio
 from crowd_tvcs.sync.loop import Settings, Sync
 from tests.crowd.sync import studio as fake
-from tests.makers.campaigns import making
+from tests.makers.campaigns import making, rows_of
 
 ANN, BOB, CY = "ann@example.com", "bob@example.com", "cy@example.com"
 WORKERS = {ANN: 0.9, BOB: 0.8, CY: 0.7}
@@ -68,6 +68,4 @@ def answers(campaign):
 
 def audit(campaign):
     """(who, what, task, detail) of every entry of the audit."""
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT who, what, task, detail FROM audit ORDER BY id")
-        return [tuple(row) for row in rows]
+    return rows_of(campaign, "SELECT who, what, task, detail FROM audit ORDER BY id")

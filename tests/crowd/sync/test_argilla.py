@@ -2,7 +2,6 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.sync import leasing
 from crowd_tvcs.sync.argilla import Argilla
 from crowd_tvcs.sync.connection import ToolError
@@ -16,11 +15,8 @@ TASKS = ["t0", "t1", "t2"]
 
 
 @pytest.fixture
-def campaign(tmp_path):
-    with Campaign.create(
-        tmp_path / "c.db", workers=WORKERS, tasks=TASKS, qualities=WORKERS, classes=["yes", "no"]
-    ) as made:
-        yield made
+def campaign(begin):
+    return begin(workers=WORKERS, tasks=TASKS, qualities=WORKERS, classes=["yes", "no"])
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from crowd_tvcs.sync import leasing, loop
 from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
 from tests.crowd.sync import studio as fake
 from tests.crowd.sync.conftest import ANN, BOB, CY, TASKS, answers, audit
+from tests.makers.campaigns import rows_of
 
 
 def truth(task):
@@ -230,11 +231,9 @@ def test_whoever_answers_keeps_the_rest_of_their_tasks(make, studio, keep):
     since = studio.clock - 60.0
     sync.step(studio.clock)
     assert second in studio.tab(ANN)
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT worker_id, leased_at FROM pair WHERE state = 2")
-        begun = {}
-        for who, at in rows:
-            begun.setdefault(who, []).append(at)
+    begun = {}
+    for who, at in rows_of(campaign, "SELECT worker_id, leased_at FROM pair WHERE state = 2"):
+        begun.setdefault(who, []).append(at)
     assert len(idle) == len(begun) == 2
     assert min(begun[1]) <= since < min(begun[2])  # Ann still has the first lease, Bob a new one
 

@@ -8,7 +8,6 @@ import json
 import os
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 
 from crowd_tvcs.sync.argilla import Argilla
 from crowd_tvcs.sync.loop import Settings, Sync
+from tests.crowd.real_studio import wait_for
 from tests.crowd.sync.argilla_desk import KEY, NAME, RECORDED
 from tests.crowd.sync.conftest import answers, audit
 
@@ -54,23 +54,11 @@ def address(tmp_path_factory):
         )  # fmt: skip
         try:
             found = f"http://127.0.0.1:{port}"
-            _wait_for(found, process, folder / "log")
+            wait_for(lambda: call(found, "GET", "/version"), process, folder / "log")
             yield found
         finally:
             process.terminate()
             process.wait(timeout=30)
-
-
-def _wait_for(address, process, log):
-    until = time.monotonic() + 600
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            call(address, "GET", "/version")
-        except OSError:
-            time.sleep(1)
-        else:
-            return
-    pytest.fail(f"Argilla did not start: {log.read_text()[-2000:]}")
 
 
 def make_dataset(address):

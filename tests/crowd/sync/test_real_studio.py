@@ -19,6 +19,7 @@ from tests.crowd.real_studio import MARKS, TOKEN
 from tests.crowd.sync import studio as fake
 from tests.crowd.sync.conftest import ANN, BOB, TASKS, answers, audit
 from tests.crowd.sync.studio import RECORDED
+from tests.makers.campaigns import rows_of
 
 pytestmark = MARKS
 TIMEOUT_SECONDS = 240.0
@@ -106,9 +107,7 @@ def test_two_people_label_a_campaign_through_their_tabs(
     assert len(found) == 8
     assert max(Counter(who for who, _, _ in found).values()) <= 5
     assert max(Counter(task for _, task, _ in found).values()) <= 2
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT seconds FROM pair WHERE state = 3").all()
-    assert {seconds for (seconds,) in rows} == {2.5}
+    assert set(rows_of(campaign, "SELECT seconds FROM pair WHERE state = 3")) == {(2.5,)}
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all&page_size=100", TOKEN)
     result = {t["data"]["task"]: len(t["predictions"]) for t in page["tasks"]}
     assert result == {task: int(any(t == task for _, t, _ in found)) for task in TASKS}

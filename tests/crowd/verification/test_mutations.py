@@ -19,7 +19,7 @@ import pytest
 
 from crowd_tvcs.cli.main import verify as command
 from crowd_tvcs.verification.summary_checks import OWN
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 from tests.makers.tables import save
 from tests.proofs.counts import note
 
@@ -86,7 +86,7 @@ def written(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     tables(folder)
     words = [folder / word if str(word).endswith(".csv") else word for word in CASES[request.param]]
-    check_done(crowd_tvcs("assign", folder / "q.csv", "--out", folder / "plan", *words))
+    run_done("assign", folder / "q.csv", "--out", folder / "plan", *words)
     before = verify(folder / "plan")
     is_certified = json.loads((folder / "plan" / "summary.json").read_text())["certified"]
     assert before.exit_code == (0 if is_certified else 1)

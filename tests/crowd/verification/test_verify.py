@@ -12,7 +12,8 @@ import pytest
 import crowd_tvcs as package
 from crowd_tvcs.verification.record_checks import digest
 from crowd_tvcs.verification.tables import _of_hash
-from tests.makers.commands import check_done, check_refused, crowd_tvcs
+from tests.makers.commands import check_failed, crowd_tvcs, run_done, run_refused
+from tests.makers.tables import edit
 from tvcs_core.files.errors import DataError
 
 PACKAGE = Path(package.__file__).parent
@@ -21,29 +22,22 @@ PACKAGE = Path(package.__file__).parent
 @pytest.fixture
 def plan(tmp_path):
     """A folder that `assign` wrote, and the quality table beside it."""
-    assert crowd_tvcs("simulate", "--workers", 8, "--tasks", 12, "--out", tmp_path).exit_code == 0
-    done = check_done(crowd_tvcs(
+    run_done("simulate", "--workers", 8, "--tasks", 12, "--out", tmp_path)
+    done = run_done(
         "assign", tmp_path / "quality.csv", "--out", tmp_path / "plan",
         "--max-workers-per-task", 3, "--max-tasks-per-worker", 5, "--budget", 30,
-    ))  # fmt: skip
+    )  # fmt: skip
     assert "no plan can have more than" in done.stderr
     return tmp_path / "plan"
 
 
-def edit(path, change):
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
-    change(rows)
-    path.write_text("\n".join(",".join(row) for row in rows) + "\n")
-
-
 def test_what_assign_wrote_is_proved(plan):
-    done = check_done(crowd_tvcs("verify", plan))
+    done = run_done("verify", plan)
     assert "proved             yes" in done.stdout
     summary = json.loads((plan / "summary.json").read_text())
     assert summary["certified"]
     assert summary["gap"] == pytest.approx(summary["bound"] - summary["expected_accuracy"])
-    assert crowd_tvcs("verify", plan, plan.parent / "quality.csv").exit_code == 0
+    run_done("verify", plan, plan.parent / "quality.csv")
 
 
 def test_one_pair_more_breaks_a_cap(plan):
@@ -62,17 +56,14 @@ def test_one_pair_more_breaks_a_cap(plan):
 
 def test_a_pair_fewer_is_noticed(plan):
     edit(plan / "assignment.csv", lambda rows: rows.pop())
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 1
-    assert "expected_accuracy: summary.json says" in done.stderr
+    assert "expected_accuracy: summary.json says" in check_failed(crowd_tvcs("verify", plan))
 
 
 def test_unknown_names_and_repeated_pairs_are_named_with_their_lines(plan):
     edit(plan / "assignment.csv", lambda rows: rows.extend([["nobody", "t01"], rows[1]]))
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 1
-    assert "'nobody' is no worker of the tables" in done.stderr
-    assert "twice" in done.stderr
+    found = check_failed(crowd_tvcs("verify", plan))
+    assert "'nobody' is no worker of the tables" in found
+    assert "twice" in found
 
 
 def test_another_price_is_another_bound(plan):
@@ -80,31 +71,27 @@ def test_another_price_is_another_bound(plan):
         rows[1:] = [[worker, str(float(price) * 0.9 + 1e-4)] for worker, price in rows[1:]]
 
     edit(plan / "prices.csv", lower)
-    done = crowd_tvcs("verify", plan)
-    assert done.exit_code == 1
-    assert "bound: summary.json says" in done.stderr
+    assert "bound: summary.json says" in check_failed(crowd_tvcs("verify", plan))
 
 
 def test_a_method_without_a_bound_is_not_proved(plan):
     crowd_tvcs("assign", plan.parent / "quality.csv", "--out", plan.parent / "q",
                "--method", "qlp", "--budget", 20)  # fmt: skip
-    done = crowd_tvcs("verify", plan.parent / "q")
-    assert done.exit_code == 1
-    assert "not certified" in done.stderr
+    assert "not certified" in check_failed(crowd_tvcs("verify", plan.parent / "q"))
 
 
 @pytest.mark.parametrize("missing", ["run.json", "summary.json", "assignment.csv", "prices.csv"])
 def test_a_missing_file_is_bad_input(plan, missing):
     (plan / missing).unlink()
-    assert missing in check_refused(crowd_tvcs("verify", plan))
+    assert missing in run_refused("verify", plan)
 
 
 def test_another_quality_table_is_refused(plan):
     table = plan.parent / "quality.csv"
     table.write_text(table.read_text().replace("0.", "0.0", 1))
-    assert "is not the file that was read" in check_refused(crowd_tvcs("verify", plan))
+    assert "is not the file that was read" in run_refused("verify", plan)
     table.unlink()
-    assert f"crowd-tvcs verify {plan} PATH/quality.csv" in check_refused(crowd_tvcs("verify", plan))
+    assert f"crowd-tvcs verify {plan} PATH/quality.csv" in run_refused("verify", plan)
 
 
 @pytest.fixture
@@ -112,14 +99,13 @@ def apart(tmp_path, monkeypatch):
     """Tables in two folders, a plan in a third, all named from where the command runs."""
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path / "home")
-    assert crowd_tvcs("simulate", "--workers", 8, "--tasks", 12, "--out", "data/day").exit_code == 0
+    run_done("simulate", "--workers", 8, "--tasks", 12, "--out", "data/day")
     Path("caps").mkdir()
     with open("data/day/quality.csv", newline="") as file:
         worker = next(row for n, row in enumerate(csv.reader(file)) if n == 1)[0]
     Path("caps/workers.csv").write_text(f"worker,max_tasks\n{worker},2\n")
-    done = crowd_tvcs("assign", "data/day/quality.csv", "--out", "plans/today", "--workers",
+    run_done("assign", "data/day/quality.csv", "--out", "plans/today", "--workers",
                       "caps/workers.csv", "--max-workers-per-task", 3, "--budget", 30)  # fmt: skip
-    assert done.exit_code == 0, done.stderr
     return tmp_path / "home"
 
 
@@ -132,10 +118,10 @@ def test_tables_are_found_where_they_lay_from_any_folder(apart, monkeypatch):
         (plan, "."),
     ):
         monkeypatch.chdir(here)
-        check_done(crowd_tvcs("verify", name))
+        run_done("verify", name)
     moved = apart.rename(apart.parent / "elsewhere")
     monkeypatch.chdir("/")
-    assert crowd_tvcs("verify", moved / "plans/today").exit_code == 0
+    run_done("verify", moved / "plans/today")
     record = (moved / "plans/today/run.json").read_text()
     assert str(apart.parent) not in record  # no name of a home folder
 
@@ -143,28 +129,28 @@ def test_tables_are_found_where_they_lay_from_any_folder(apart, monkeypatch):
 def test_tables_that_are_elsewhere_are_asked_for_by_name(apart, monkeypatch):
     plan = Path("plans/today").rename("today-2")
     Path("data/day/quality.csv").rename("quality.csv")  # found here
-    err = check_refused(crowd_tvcs("verify", plan))
+    err = run_refused("verify", plan)
     assert "'workers.csv' is neither here nor beside today-2" in err
     assert "nor where it lay (../../caps/workers.csv from today-2)" in err
     Path("caps/workers.csv").rename("workers.csv")
-    assert crowd_tvcs("verify", plan).exit_code == 0
+    run_done("verify", plan)
     Path("far").mkdir()
     for name in ("quality.csv", "workers.csv"):
         Path(name).rename(f"far/{name}")
-    assert crowd_tvcs("verify", plan).exit_code == 2
-    assert crowd_tvcs("verify", plan, "far/quality.csv").exit_code == 0
-    assert crowd_tvcs("verify", plan, "near/quality.csv").exit_code == 2
+    run_refused("verify", plan)
+    run_done("verify", plan, "far/quality.csv")
+    run_refused("verify", plan, "near/quality.csv")
 
 
 def test_a_table_that_was_changed_is_not_taken_for_another_of_its_name(apart):
     plan, table = Path("plans/today"), Path("data/day/quality.csv")
     right = table.read_text()
     table.write_text(right.replace("0.", "0.0", 1))
-    err = check_refused(crowd_tvcs("verify", plan))
+    err = run_refused("verify", plan)
     assert "is not the file that was read" in err
     assert "Verify with the table as it was, or plan again" in err
     Path("quality.csv").write_text(right)  # the one that was read, somewhere it is looked for
-    assert crowd_tvcs("verify", plan).exit_code == 0
+    run_done("verify", plan)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +168,7 @@ def test_one_answer_above_a_cap_is_one_too_many(tmp_path, option, message):
     )  # fmt: skip
     cap = {"--max-tasks-per-worker": 4, "--max-workers-per-task": 3, "--budget": 12}[option]
     words = ("assign", tmp_path / "q.csv", "--out", tmp_path / "p", option, cap)
-    assert crowd_tvcs(*words).exit_code == 0
+    run_done(*words)
 
     def add(rows):
         pairs = {tuple(row) for row in rows[1:]}
@@ -195,9 +181,7 @@ def test_one_answer_above_a_cap_is_one_too_many(tmp_path, option, message):
         ))  # fmt: skip
 
     edit(tmp_path / "p" / "assignment.csv", add)
-    done = crowd_tvcs("verify", tmp_path / "p")
-    assert done.exit_code == 1
-    assert message in done.stderr
+    assert message in check_failed(crowd_tvcs("verify", tmp_path / "p"))
 
 
 def test_a_price_below_0_is_refused(plan):
@@ -205,7 +189,7 @@ def test_a_price_below_0_is_refused(plan):
         rows[1][1] = "-0.001"
 
     edit(plan / "prices.csv", lower)
-    err = check_refused(crowd_tvcs("verify", plan))
+    err = run_refused("verify", plan)
     assert "prices.csv:2, column 'price': must be a price >= 0, found '-0.001'" in err
 
 
@@ -213,14 +197,14 @@ def test_a_pair_that_is_forbidden_is_named(tmp_path):
     (tmp_path / "q.csv").write_text("worker,t0,t1\nann,.9,.8\nbob,.7,.6\n")
     (tmp_path / "never.csv").write_text("worker,task\nann,t1\n")
     (tmp_path / "must.csv").write_text("worker,task\nbob,t0\n")
-    check_done(crowd_tvcs(
+    run_done(
         "assign", tmp_path / "q.csv", "--out", tmp_path / "p",
         "--forbidden", tmp_path / "never.csv", "--forced", tmp_path / "must.csv",
-    ))  # fmt: skip
+    )  # fmt: skip
     edit(tmp_path / "p" / "assignment.csv", lambda rows: rows.append(["ann", "t1"]))
-    done = crowd_tvcs("verify", tmp_path / "p")
-    assert done.exit_code == 1
-    assert "a pair that is not allowed: 'ann' on 't1'" in done.stderr
+    assert "a pair that is not allowed: 'ann' on 't1'" in check_failed(
+        crowd_tvcs("verify", tmp_path / "p")
+    )
     edit(tmp_path / "p" / "assignment.csv", lambda rows: rows.remove(["bob", "t0"]))
     assert "a forced pair is missing: 'bob' on 't0'" in crowd_tvcs("verify", tmp_path / "p").stderr
 
@@ -242,7 +226,7 @@ def test_a_record_that_is_not_whole_is_one_line(plan, bad):
     if record:
         record = {**json.loads((plan / "run.json").read_text()), **record}
     (plan / "run.json").write_text(json.dumps(record))
-    err = check_refused(crowd_tvcs("verify", plan))
+    err = run_refused("verify", plan)
     assert len(err.splitlines()) == 1
     assert "run.json: " in err
 

@@ -6,8 +6,8 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
-from tests.every_command import call
 from tests.makers.campaigns import coming_from, rows_of, tables
+from tests.makers.commands import run_done, run_refused
 
 PEOPLE = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 GOLD = {f"g{k}": "ab"[k % 2] for k in range(20)}
@@ -186,15 +186,14 @@ def test_every_change_is_in_the_audit(begin):
 def store(tmp_path, monkeypatch, begin):
     monkeypatch.chdir(tmp_path)
     begin("s.db", workers=[Worker(name, cost=0.5) for name in PEOPLE], tasks=["t1", "a=b"]).close()
-    return ["crowd-tvcs", "campaign", "change", "s.db"]
+    return ["campaign", "change", "s.db"]
 
 
-def test_the_command(store, capfd, tmp_path):
+def test_the_command(store, tmp_path):
     (tmp_path / "w.csv").write_text("worker,max_tasks\nann,4\nbob,\n", encoding="utf-8")
     (tmp_path / "t.csv").write_text("task,min_workers\nt1,1\n", encoding="utf-8")
     words = "--budget 9 --money 3.5 --lease 60 --add-class x --worker-cap cy=2 --task-cap a=b=3"
-    code, _, err = call([*store, *words.split(), "--workers", "w.csv", "--tasks", "t.csv"], capfd)
-    assert code == 0
+    done = run_done(*store, *words.split(), "--workers", "w.csv", "--tasks", "t.csv")
     for line in (
         "budget: none -> 9",
         "money: none -> 3.5",
@@ -205,12 +204,12 @@ def test_the_command(store, capfd, tmp_path):
         "task 'a=b', most workers: none -> 3",
         "task 't1', least workers: 0 -> 1",
     ):
-        assert line in err
-    code, _, err = call([*store, "--budget", "none", "--worker-cap", "cy=default"], capfd)
-    assert (code, err.splitlines()[0]) == (0, "budget: 9 -> none")
+        assert line in done.stderr
+    done = run_done(*store, "--budget", "none", "--worker-cap", "cy=default")
+    assert done.stderr.splitlines()[0] == "budget: 9 -> none"
     with Campaign("s.db") as campaign:
         assert campaign.state().settings.budget is None
-    assert "nothing was changed" in call([*store, "--budget", "none"], capfd)[2]
+    assert "nothing was changed" in run_done(*store, "--budget", "none").stderr
 
 
 def test_columns_of_a_table_that_change_nothing_are_named(store, capfd):
@@ -239,9 +238,8 @@ def test_columns_of_a_table_that_change_nothing_are_named(store, capfd):
         ("--worker-cap eve=3", "there is no worker 'eve' in this campaign"),
     ],
 )
-def test_the_command_refuses_in_one_sentence(store, capfd, tmp_path, words, message):
+def test_the_command_refuses_in_one_sentence(store, tmp_path, words, message):
     (tmp_path / "n.csv").write_text("task,text\nt1,hello\n", encoding="utf-8")
-    code, _, err = call([*store, *words.split()], capfd)
-    assert code == 2
+    err = run_refused(*store, *words.split())
     assert message in err
     assert err.count("\n") == 1

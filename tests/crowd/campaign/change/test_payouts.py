@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from crowd_tvcs.campaign import Campaign, RejectedError, Worker
-from tests.every_command import call
 from tests.makers.campaigns import rows_of
+from tests.makers.commands import run_done, run_refused
 
 
 @pytest.fixture
@@ -53,20 +53,20 @@ def test_nobody_is_paid_twice(paid):
     assert [p.paid for p in paid.payouts()] == [0.2, 0.0, 0.0]
 
 
-def test_the_command(paid, tmp_path, monkeypatch, capfd):
+def test_the_command(paid, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     place = paid.store.place
     paid.close()
-    words = ["crowd-tvcs", "campaign", "payout", place]
-    assert "--mark-paid needs --out FILE" in call([*words, "--mark-paid"], capfd)[2]
-    code, _, err = call([*words, "--out", "pay.csv", "--mark-paid"], capfd)
-    assert (code, err) == (0, "0.45 is due to 2 people\nrecorded as paid to 2 people\n")
+    words = ["campaign", "payout", place]
+    assert "--mark-paid needs --out FILE" in run_refused(*words, "--mark-paid")
+    done = run_done(*words, "--out", "pay.csv", "--mark-paid")
+    assert done.stderr == "0.45 is due to 2 people\nrecorded as paid to 2 people\n"
     with open("pay.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[0] == {
         "worker": "ann", "answers": "2", "gold_answers": "0", "gold_right": "0",
         "cost": "0.1", "earned": "0.2", "paid": "0", "due": "0.2", "code": "",
     }  # fmt: skip
-    assert "0 is due to 0 people" in call(words, capfd)[2]
+    assert "0 is due to 0 people" in run_done(*words).stderr
     with Campaign(place) as campaign:
         assert rows_of(campaign, "SELECT what, detail FROM audit") == [("pay", "2 people, 0.45")]

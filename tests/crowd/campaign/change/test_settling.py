@@ -6,8 +6,8 @@ from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.campaign import Campaign, RejectedError, summary, task_statuses
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.desk.tables import labels
-from tests.every_command import call
 from tests.makers.campaigns import rows_of, tables
+from tests.makers.commands import run_done, run_refused
 
 
 @pytest.mark.parametrize("model", ["dependent", "independent"])
@@ -71,27 +71,26 @@ def test_what_cannot_be_settled(begin, task, label, message):
     assert tables(campaign) == before
 
 
-def test_the_command(begin, tmp_path, monkeypatch, capfd):
+def test_the_command(begin, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     begin("s.db").close()
-    words = ["crowd-tvcs", "campaign", "settle", "s.db", "--task", "t1"]
-    assert call([*words, "--label", "1"], capfd)[0] == 0
-    assert call(words, capfd)[::2] == (2, "error: give --label, or --take-back\n")
-    code, _, err = call([*words, "--take-back"], capfd)
-    assert (code, err) == (0, "task 't1': its answers decide again\n")
+    words = ["campaign", "settle", "s.db", "--task", "t1"]
+    run_done(*words, "--label", "1")
+    assert run_refused(*words) == "error: give --label, or --take-back\n"
+    assert run_done(*words, "--take-back").stderr == "task 't1': its answers decide again\n"
     with Campaign("s.db") as campaign:
         rows = rows_of(campaign, "SELECT what, task, detail FROM audit")
     assert rows == [("settle", "t1", "1"), ("settle", "t1", "taken back")]
 
 
-def test_labels_that_are_all_settled_are_gold_without_a_warning(begin, tmp_path, capfd):
+def test_labels_that_are_all_settled_are_gold_without_a_warning(begin, tmp_path):
     """Those of a vote are not, and have the same columns."""
     campaign, out = begin(), tmp_path / "gold.csv"
     campaign.settle("t1", "1")
-    words = ["crowd-tvcs", "campaign", "export-labels", campaign.store.place, "--out", str(out)]
-    assert call(words, capfd)[0] == 0
+    words = ["campaign", "export-labels", campaign.store.place, "--out", out]
+    run_done(*words)
     assert read_gold(out).labels == {"t1": "1"}
     campaign.submit("ann", campaign.next("ann").task, "1")
-    assert call(words, capfd)[0] == 0
+    run_done(*words)
     with pytest.warns(UserWarning, match="of a vote, whose labels are no gold"):
         read_gold(out)

@@ -1,7 +1,5 @@
 """Skip, undo, pause and block; the times of answers; one transaction for an answer and a task."""
 
-import sqlite3
-
 import numpy as np
 import pytest
 
@@ -215,16 +213,6 @@ def test_a_blocked_worker_gets_no_more(begin):
     assert campaign.next("ann").task is not None
     with pytest.raises(RejectedError, match="there is no worker 'eve'"):
         campaign.block("eve")
-
-
-@pytest.mark.parametrize("change", ["UPDATE audit SET who = 'x'", "DELETE FROM audit"])
-def test_the_audit_is_only_added_to(begin, change):
-    campaign = begin()
-    campaign.pause()
-    connection = sqlite3.connect(campaign.store.place)
-    with pytest.raises(sqlite3.IntegrityError, match="the audit is only added to"):
-        connection.execute(change)
-    connection.close()
 
 
 def test_random_turns_keep_all_counters(begin, rng):

@@ -7,8 +7,8 @@ from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.desk.gold import learn, mix_in
 from crowd_tvcs.skills.beta_prior import PRIOR_STRENGTH, USUAL_MEAN
 from crowd_tvcs.skills.estimate import estimate_quality
-from tests.every_command import call
 from tests.makers.campaigns import making
+from tests.makers.commands import run_done
 
 GOLD = {f"g{k}": str(k % 2) for k in range(20)}
 PEOPLE = ["ann", "bob", "cy", "di", "ed", "flo"]
@@ -120,25 +120,24 @@ def test_many_gold_answers_say_the_same_by_either_prior():
     assert found[0] == found[1]
 
 
-def test_three_files_begin_a_campaign(tmp_path, monkeypatch, capfd):
+def test_three_files_begin_a_campaign(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tables = {"tasks": ["task", "t1", "t2"], "people": ["worker", *PEOPLE]}
     tables["gold"] = ["task,label", *(f"{task},{label}" for task, label in GOLD.items())]
     for name, lines in tables.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    words = "crowd-tvcs campaign init s.db --tasks tasks.csv --gold gold.csv --workers people.csv"
-    code, _, err = call([*words.split(), "--target", "0.9"], capfd)
-    assert code == 0
+    words = "campaign init s.db --tasks tasks.csv --gold gold.csv --workers people.csv"
+    err = run_done(*words.split(), "--target", "0.9").stderr
     assert "6 of 6 workers have answered no gold yet: each counts as right with" in err
     assert "probability 0.65 until they do" in err
     assert "target 0.9: not checked, since nobody has answered gold" in err
     assert "--min-quality" not in err
     for least, warns in (("0.6", True), ("0.7", False)):
         gated = words.replace("s.db", f"{least}.db").split()
-        err = call([*gated, "--min-quality", least], capfd)[2]
+        err = run_done(*gated, "--min-quality", least).stderr
         assert (f"--min-quality {least} is not above that" in err) == warns
     (tmp_path / "a.csv").write_text("task,worker,label\ng0,ann,0\ng1,ann,1\n", encoding="utf-8")
-    assert call(["crowd-tvcs", "campaign", "import", "s.db", "a.csv"], capfd)[0] == 0
+    run_done("campaign", "import", "s.db", "a.csv")
     with Campaign("s.db") as campaign:
         found = qualities(campaign)
         assert found["ann"] > found["bob"] > USUAL_MEAN

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, RejectedError, Worker
+from crowd_tvcs.campaign import RejectedError, Worker
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.control.listing import MAX_PAGE, MAX_SEARCH, Choice
@@ -21,16 +21,14 @@ TASKS = ["t1", "t2", "t3", LAST]
 
 
 @pytest.fixture
-def campaign(tmp_path):
-    with Campaign.create(
-        tmp_path / "c.db",
+def campaign(begin):
+    return begin(
         workers=[Worker(name, cost=0.5) for name in PEOPLE],
         tasks=TASKS,
         qualities=PEOPLE,
         classes=["bad", "good"],
         max_workers_per_task=3,
-    ) as made:
-        yield made
+    )
 
 
 @pytest.fixture

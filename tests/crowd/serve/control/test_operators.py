@@ -5,6 +5,7 @@ import pytest
 from crowd_tvcs.serve.control.accounts import Account, read_accounts
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, hidden, post
+from tests.makers.campaigns import rows_of
 from tvcs_core import DataError
 
 EVERYBODY = (
@@ -97,9 +98,7 @@ def test_each_has_their_name_in_the_audit(enter, campaign):
     for name in ("eva", "tom"):
         post(enter(name), "do", what="pause")
     campaign.pause(False)
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT who, what FROM audit ORDER BY id").all()
-    assert [tuple(row) for row in rows] == [
+    assert rows_of(campaign, "SELECT who, what FROM audit ORDER BY id") == [
         ("operator eva", "pause"),
         ("operator tom", "pause"),
         ("operator", "resume"),
@@ -117,9 +116,8 @@ def test_the_api_knows_rights_too(browse, campaign):
     made = client.post(f"{api}/links", json=["ann"], auth=("max", "maxs password"))
     assert made.status_code == 409
     assert client.post(f"{api}/links", json=["ann"], auth=("tom", "toms password")).json()
-    with campaign.store.read() as (connection, _):
-        who = connection.exec_driver_sql("SELECT who FROM audit WHERE what = 'links'").scalar()
-    assert who == "operator tom"
+    by = rows_of(campaign, "SELECT who FROM audit WHERE what = 'links'")
+    assert by == [("operator tom",)]
 
 
 def test_a_session_ends_with_the_password_or_the_right(enter, campaign, served):
@@ -175,8 +173,7 @@ def test_every_action_has_the_hashed_address_of_its_request_in_the_audit(browse,
     post(operator, "do", what="block", name="cy")
     post(operator, "link", name="cy")
     post(operator, "plan", labels=1)
-    with served.campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT what, address FROM audit").all()
     here = served.auth.keyed("testclient")
     done = [(what, here) for what in ("skip", "skip", "block", "links", "plan")]
-    assert [tuple(row) for row in rows] == [("links", None), *done]  # the first by no request
+    found = rows_of(served.campaign, "SELECT what, address FROM audit")
+    assert found == [("links", None), *done]  # the first by no request

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Worker
+from crowd_tvcs.campaign import Worker
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.serve.desk import Served
 from tests.browser import violations
@@ -20,22 +20,21 @@ PAGES = (
 
 
 @pytest.fixture
-def crowd(tmp_path):
+def crowd(begin):
     """Two hundred people with one answer each to sixty tasks, and a curve."""
-    with Campaign.create(
-        tmp_path / "c.db",
+    made = begin(
         workers=[Worker(name, cost=0.05) for name in NAMES],
         tasks=[f"task-{j:03d}" for j in range(60)],
         qualities={name: 0.6 + 0.001 * i for i, name in enumerate(NAMES)},
         budget=2000,
-    ) as made:
-        now = time.time() - 1000.0
-        for k, name in enumerate(NAMES):
-            task = made.next(name, now=now + k).task
-            made.submit(name, task, str(k % 2), now=now + k + 0.2 + k % 5)
-            if k % 50 == 0:
-                note_history(made.store, now + k)
-        yield made
+    )
+    now = time.time() - 1000.0
+    for k, name in enumerate(NAMES):
+        task = made.next(name, now=now + k).task
+        made.submit(name, task, str(k % 2), now=now + k + 0.2 + k % 5)
+        if k % 50 == 0:
+            note_history(made.store, now + k)
+    return made
 
 
 def test_the_pages_of_200_people_are_short_on_a_phone(crowd, browser):

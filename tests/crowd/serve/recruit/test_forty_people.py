@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.serve.client import DeskClient
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import run_done
 from tests.makers.ports import free_port
 
 PEOPLE = [f"person-{k:02d}" for k in range(40)]
@@ -47,8 +47,8 @@ def test_forty_unknown_people_in_three_commands(tmp_path):
         "--min-quality",
         "0.7",
     )  # above what nobody knows
-    assert crowd_tvcs("campaign", "init", store, *words).exit_code == 0
-    assert crowd_tvcs("serve", "links", store, "--out", links).exit_code == 0
+    run_done("campaign", "init", store, *words)
+    run_done("serve", "links", store, "--out", links)
     command = [sys.executable, "-m", "crowd_tvcs", "serve", str(store), "--port", str(port)]
     command += ["--gold-first", "4", "--gold-feedback", "--content", str(tasks)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, RejectedError
+from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk.gold import learn, mix_in
 from crowd_tvcs.campaign.desk.person_ids import check_id, completion_code, sign_id
 from crowd_tvcs.campaign.desk.seats import SeatRules, check_seats, take_seat
@@ -14,7 +14,8 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.recruit.sign_up import SignUp, invitation
 from crowd_tvcs.skills.beta_prior import USUAL_MEAN
 from tests.crowd.serve.conftest import PASSWORD, hidden
-from tests.every_command import call
+from tests.makers.campaigns import rows_of
+from tests.makers.commands import run_done, run_refused
 
 GOLD = {f"g{k}": ("bad", "good")[k % 2] for k in range(8)}
 OPEN = SignUp(False, 3, consent="You may *stop* at any time. <script>x</script>")
@@ -22,18 +23,18 @@ SIGNED = SignUp(True, consent="Read this.")
 
 
 @pytest.fixture
-def campaign(tmp_path):
-    with Campaign.create(
-        tmp_path / "c.db",
+def campaign(begin):
+    made = begin(
         workers=["ann"],
         tasks=["t1", "t2", "t3"],
         gold=GOLD,
         classes=["bad", "good"],
         max_tasks_per_worker=3,
-    ) as made:
-        mix_in(made.store, {}, ())
-        made.gold_first = 2
-        yield made
+        qualities=None,
+    )
+    mix_in(made.store, {}, ())
+    made.gold_first = 2
+    return made
 
 
 @pytest.fixture
@@ -65,10 +66,9 @@ def test_a_stranger_gets_gold_first_and_a_seat_under_their_id(browse, campaign):
     assert row.joined is not None
     assert row.lease_name in GOLD or campaign.next("p1").task in GOLD
     assert client.get("/join?PROLIFIC_PID=p1").url.path == "/"  # goes on with what they had
-    with campaign.store.read() as (connection, _):
-        rows = connection.exec_driver_sql("SELECT who, what, detail FROM audit").all()
-    assert [row[:2] for row in rows] == [("p1", "sign up")]
-    assert re.fullmatch("consent [0-9a-f]{16}", rows[0][2])
+    ((who, what, detail),) = rows_of(campaign, "SELECT who, what, detail FROM audit")
+    assert (who, what) == ("p1", "sign up")
+    assert re.fullmatch("consent [0-9a-f]{16}", detail)
 
 
 def test_an_id_has_one_seat(browse, campaign):
@@ -247,16 +247,15 @@ def test_a_completion_code_of_1_to_100_characters_is_taken(code):
     assert SignUp(False, 3, code=code).code == code
 
 
-def test_links_are_signed_by_a_command(campaign, served, tmp_path, capfd):
+def test_links_are_signed_by_a_command(campaign, served, tmp_path):
     ids = tmp_path / "ids.csv"
     ids.write_text("worker\np1\np2\n", encoding="utf-8")
-    words = ["crowd-tvcs", "serve", "invite", campaign.store.place, "--ids", str(ids)]
-    code, out, err = call([*words, "--public-url", "https://x.org"], capfd)
-    assert code == 0
-    assert f"p1,https://x.org/join?worker=p1&key={sign_id(served.links.secret, 'p1')}" in out
-    assert "2 links signed" in err
+    words = ["serve", "invite", campaign.store.place, "--ids", ids]
+    done = run_done(*words, "--public-url", "https://x.org")
+    link = f"https://x.org/join?worker=p1&key={sign_id(served.links.secret, 'p1')}"
+    assert f"p1,{link}" in done.stdout
+    assert "2 links signed" in done.stderr
     ids.write_text("worker\np 1\n", encoding="utf-8")
-    code, _, err = call(words, capfd)
-    assert code == 2
+    err = run_refused(*words)
     assert "ids.csv:2, column" in err
     assert "an id must be 1 to 100 letters" in err

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.serve import api
 from crowd_tvcs.serve import operator as operator_pages
 from crowd_tvcs.serve import worker as worker_pages
@@ -26,16 +25,14 @@ KINDS = {
 
 
 @pytest.fixture
-def campaign(tmp_path):
+def campaign(begin):
     """A campaign in which every name is hostile."""
-    with Campaign.create(
-        tmp_path / "c.db",
+    return begin(
         workers=[EVIL],
         tasks=[f"{EVIL} {k}" for k in range(4)],
         qualities={EVIL: 0.9},
         classes=[EVIL, "good"],
-    ) as made:
-        yield made
+    )
 
 
 class Tags(HTMLParser):

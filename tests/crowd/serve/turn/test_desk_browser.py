@@ -9,6 +9,7 @@ from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.desk.remarks import remark_rows
 from crowd_tvcs.serve.turn.texts import carried, read_texts
 from tests.crowd.serve.conftest import check_usable
+from tests.makers.campaigns import rows_of
 
 pytestmark = pytest.mark.browser
 CLASSES = [f"{name} {k}" for k in range(10) for name in ("ant", "bee", "cow", "dög")]
@@ -115,8 +116,7 @@ def test_forty_answers_are_found_by_search_and_taken_by_enter(desk):
 
 def test_the_countdown_is_that_of_the_lease(desk):
     page, campaign = desk(lease=3.0)
-    with campaign.store.read() as (connection, _):
-        (expires,) = connection.exec_driver_sql("SELECT expires FROM pair").scalars()
+    ((expires,),) = rows_of(campaign, "SELECT expires FROM pair")
     promised = page.evaluate("over") / 1000
     assert expires - 60.0 < promised <= expires + 0.05  # never more than the lease
     lease = page.locator("#lease")

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve import start
@@ -73,24 +72,23 @@ def test_markdown_runs_nothing(text):
 
 
 @pytest.fixture
-def mixed(tmp_path):
+def mixed(tmp_path, begin):
     """A campaign with gold among its tasks, each with a picture, and one of the instructions."""
     (tmp_path / "media").mkdir()
     for name in ("t1.png", "g1.png", "example.png"):
         (tmp_path / "media" / name).write_bytes(png(more=name.encode()))
-    with Campaign.create(
-        tmp_path / "c.db",
+    made = begin(
         workers=["ann"],
         tasks=["t1"],
         qualities={"ann": 0.9},
         gold={"g1": "good"},
         classes=["bad", "good"],
         prior=0.5,
-    ) as made:
-        bodies = {name: Content(image=f"{name}.png") for name in ("t1", "g1")}
-        mix_in(made.store, {}, bodies)
-        set_content(made.store, bodies, tmp_path)
-        yield made
+    )
+    bodies = {name: Content(image=f"{name}.png") for name in ("t1", "g1")}
+    mix_in(made.store, {}, bodies)
+    set_content(made.store, bodies, tmp_path)
+    return made
 
 
 @pytest.fixture

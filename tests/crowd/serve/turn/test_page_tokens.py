@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, RejectedError
+from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, warn_of_speed
@@ -112,18 +112,17 @@ def seconds(campaign, *took, worker="ann"):
 
 
 @pytest.fixture
-def long(tmp_path):
+def long(tmp_path, begin):
     """A campaign of 80 tasks with 600 characters each, which nobody reads within 10 s."""
     tasks = [f"t{j}" for j in range(80)]
-    with Campaign.create(
-        tmp_path / "long.db",
+    made = begin(
         workers=["ann", "bob"],
         tasks=tasks,
         qualities={"ann": 0.9, "bob": 0.8},
         classes=["bad", "good"],
-    ) as made:
-        set_content(made.store, {name: Content("x" * 600) for name in tasks}, tmp_path)
-        yield made
+    )
+    set_content(made.store, {name: Content("x" * 600) for name in tasks}, tmp_path)
+    return made
 
 
 def test_what_comes_faster_than_reading_is_marked(long):

@@ -1,8 +1,6 @@
 """A desk below a path of its host: behind proxies that take the prefix off, and that do not."""
 
 import re
-import threading
-from contextlib import contextmanager
 
 import pytest
 import uvicorn
@@ -17,9 +15,9 @@ from crowd_tvcs.serve import api, operator, start, worker
 from crowd_tvcs.serve.address import OWN, prefix_of
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
-from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, running
 from tests.crowd.serve.turn.files import png
-from tests.makers.commands import check_done, crowd_tvcs
+from tests.makers.commands import run_done
 
 ROOT = "/team/label"
 
@@ -64,19 +62,6 @@ def client(served, request):
     app = PROXIES[request.param](create_app(served))
     with TestClient(app, base_url=BASE, raise_server_exceptions=False) as made:
         yield made
-
-
-@contextmanager
-def listening(app):
-    """The application on a free port of this machine; its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started and thread.is_alive():
-        thread.join(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
 
 
 def places(page):
@@ -165,7 +150,7 @@ def test_the_option(campaign, tmp_path, monkeypatch):
     monkeypatch.setattr(
         start, "_run", lambda served, place, _: seen.append((served.root, place.url))
     )
-    done = check_done(crowd_tvcs("serve", campaign.store.place, "--root-path", "/label/"))
+    done = run_done("serve", campaign.store.place, "--root-path", "/label/")
     assert seen == [("/label", "http://127.0.0.1:8000/label")]
     assert "operator: http://127.0.0.1:8000/label/operator" in done.stderr
 
@@ -180,7 +165,8 @@ def test_the_cookies_of_two_campaigns_have_names_of_their_own():
 @pytest.mark.parametrize("proxy", list(PROXIES)[:2])
 def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign, proxy, browser):
     served.pages.least = 0.3
-    with listening(PROXIES[proxy](create_app(served))) as url:
+    app = PROXIES[proxy](create_app(served))
+    with running(uvicorn.Config(app, port=0, log_level="error", access_log=False)) as url:
         page, asked = browser.new_page(), []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{url}{ROOT}/w/{tokens['ann']}")

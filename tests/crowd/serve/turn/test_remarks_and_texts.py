@@ -13,7 +13,7 @@ from crowd_tvcs.serve.turn.keys import DIGITS, LETTERS, keys_of
 from crowd_tvcs.serve.turn.texts import LANGUAGES, carried, missing, read_texts
 from tests.crowd.serve.conftest import hidden
 from tests.crowd.serve.turn.files import png
-from tests.makers.commands import crowd_tvcs
+from tests.makers.commands import run_done
 from tests.makers.tables import rows_of
 from tvcs_core import DataError
 
@@ -44,8 +44,7 @@ def test_comments_and_flags_are_kept_exported_and_shown(browse, operator, tokens
     assert table[0] == "task,worker,kind,text,at"
     assert table[1].startswith(f"{task},ann,comment,<b>blurred</b>,20")
     out = tmp_path / "remarks.csv"
-    done = crowd_tvcs("campaign", "export-remarks", served.campaign.store.place, "--out", out)
-    assert done.exit_code == 0, done.stderr
+    run_done("campaign", "export-remarks", served.campaign.store.place, "--out", out)
     assert [row["kind"] for row in rows_of(out)] == ["comment", "flag"]
 
 

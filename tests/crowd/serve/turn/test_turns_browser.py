@@ -8,6 +8,7 @@ from playwright.sync_api import Error, expect
 from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
 from tests.crowd.serve.conftest import PASSWORD, SMALL
+from tests.makers.campaigns import rows_of
 
 pytestmark = pytest.mark.browser
 PATIENCE = 60.0
@@ -74,9 +75,7 @@ def labels(campaign):
 
 
 def skipped(campaign):
-    with campaign.store.read() as (connection, _):
-        found = connection.exec_driver_sql("SELECT task FROM audit WHERE what = 'skip'")
-        return found.scalars().all()
+    return [task for (task,) in rows_of(campaign, "SELECT task FROM audit WHERE what = 'skip'")]
 
 
 def require(page, find, wanted):
