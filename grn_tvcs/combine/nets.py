@@ -50,28 +50,28 @@ def evaluate_net(
 ) -> NDArray[np.float64]:
     """Return the log-odds of every row of `features`.
 
-    Products are of float32, as the weights are. They are always of `ROWS` rows, so the result of a
-    row does not depend on the other rows. Features that all rows have in common, `shared`, go into
-    the bias of the first layer.
+    Products are always of `ROWS` rows, so the result of a row does not depend on the other rows.
+    Features that all rows have in common, `shared`, go into the bias of the first layer.
     """
     own = np.ones(net.means.size, np.bool_) if shared is None else ~shared
     is_own = np.append(own, own[net.gaps])  # of the inputs of the first layer
-    first, first_base = net.first, net.first_base
-    row = np.zeros((len(first), 1), np.float32)
+    weights = net.first, net.first_base, net.second, net.second_base, net.last
+    first, first_base, second, second_base, last = (part.astype(np.float64) for part in weights)
+    row = np.zeros((len(first), 1))
     standardise(np.ascontiguousarray(features[:1].T), net.means, net.sizes, net.gaps, MOST, row)
-    first_base = first_base + row[~is_own, 0] @ first[~is_own]
+    first_base += row[~is_own, 0] @ first[~is_own]
     first = first[is_own]
     means, sizes = net.means[own], net.sizes[own]
     gaps = (np.cumsum(own, dtype=np.int32) - 1)[net.gaps[own[net.gaps]]]
-    inputs, out = np.zeros((len(first), ROWS), np.float32), np.empty(len(features))
+    inputs, out = np.zeros((len(first), ROWS)), np.empty(len(features))
     for start in range(0, len(features), ROWS):
         rows = features.T[own, start : start + ROWS]
         standardise(rows, means, sizes, gaps, MOST, inputs)
         hidden = inputs.T @ first
         hidden += first_base
         np.maximum(hidden, 0.0, out=hidden)
-        hidden = hidden @ net.second
-        hidden += net.second_base
+        hidden = hidden @ second
+        hidden += second_base
         np.maximum(hidden, 0.0, out=hidden)
-        out[start : start + ROWS] = (hidden @ net.last)[: rows.shape[1]] + net.base[0]
+        out[start : start + ROWS] = (hidden @ last)[: rows.shape[1]] + net.base[0]
     return out

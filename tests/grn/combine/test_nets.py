@@ -134,6 +134,6 @@ def test_features_that_all_rows_share_may_go_into_the_bias(shared):
     for values in (X[0, is_shared].copy(), np.nan):
         X[:, is_shared] = values
         found = evaluate_net(net, X, is_shared)
-        assert found == pytest.approx(evaluate_net(net, X), rel=1e-5, abs=1e-5)
+        assert found == pytest.approx(evaluate_net(net, X), rel=1e-12, abs=1e-12)
         assert np.array_equal(evaluate_net(net, X[7:40], is_shared), found[7:40])
     assert evaluate_net(net, X[:0], is_shared).size == 0
