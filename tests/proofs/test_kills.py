@@ -42,6 +42,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reas
 KILLS = int(os.environ.get("TVCS_KILLS", "200"))
 LEFT = ".partial-"
 MATRIX = "".join(f"{3 * i % 7},{i * i % 5},{i}\n" for i in range(1, 6))
+SIX_STEPS = SERIES + "\n0\t3\t1\t1\n1\t2\t2\t2\n2\t1\t3\t5\n"  # fewer have no edge probabilities
 ANSWERED = {"a.csv": ANSWERS, "g.csv": GOLD + "t3,1\nt4,0\n"}
 FINISHED = {
     f"{d}/{n}": t for d in "fg" for n, t in (("edges.tsv", EDGES), ("run.json", RUN_OF_INFER))
@@ -57,7 +58,7 @@ WRITING = {
     "infer --resume": ("grn-tvcs infer e.tsv --method tvcs --option resamples=8 --out o --resume",
                        {"e.tsv": SERIES}, "o"),
     "infer combined --resume": ("grn-tvcs infer e.tsv --option resamples=4 --calibrate 1 --out o "
-                                "--resume", {"e.tsv": SERIES}, "o"),
+                                "--resume", {"e.tsv": SIX_STEPS}, "o"),
     "compare": ("grn-tvcs compare f g --out o", FINISHED, "o"),
     "convert": ("grn-tvcs convert edges.tsv --genes g.txt --to graphml --out n.graphml",
                 {"edges.tsv": EDGES, "g.txt": GENES}, ["n.graphml"]),

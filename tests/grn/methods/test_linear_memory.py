@@ -1,5 +1,6 @@
 """Memory goes with regulators x genes: no array of all pairs of genes is made on the way."""
 
+import gc
 import tracemalloc
 
 import numpy as np
@@ -58,12 +59,15 @@ def test_no_square_of_all_genes_is_made(method, monkeypatch):
         "tigress": {"splits": 1},
     }.get(method, {})
     inferred(method, 50, **options)  # first uses load modules and compiled code
+    looked = gc.get_threshold()
+    gc.set_threshold(700)  # as outside the tests: forests of scikit-learn leave circles
     tracemalloc.start()
     try:
         network = inferred(method, n_genes, **options)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+        gc.set_threshold(*looked)
     assert network.pairs.shape == (N_REGULATORS, len(options.get("targets", network.genes)))
     assert network.pairs.n_scored > 0
     assert peak < n_genes**2  # bytes: of flags, the smallest kind of number
