@@ -51,12 +51,14 @@ def effect_of_changes(steady: SteadyStates | None, expression: Expression) -> fl
     It is log(1 + m), with m the mean of the largest shifts in standard deviations, one per changed
     gene. NaN if no gene was changed.
     """
+    if steady is None:
+        return np.nan
     sizes = []
     for is_out in (True, False):
-        changed = np.zeros(0) if steady is None else steady.is_changed(is_out=is_out)
-        if steady is not None and changed.any():
-            shifts = np.abs(steady.shifts(expression, is_out=is_out)[changed]).ravel()
-            sizes.append(np.sort(shifts)[-int(changed.sum()) :])
+        changed = np.flatnonzero(steady.is_changed(is_out=is_out))
+        if changed.size:
+            shifts = np.abs(steady.shifts(expression, is_out=is_out, rows=changed)).ravel()
+            sizes.append(np.sort(shifts)[-changed.size :])
     return float(np.log1p(np.concatenate(sizes).mean())) if sizes else np.nan
 
 

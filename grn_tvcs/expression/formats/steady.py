@@ -144,9 +144,11 @@ def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None)
 
 def _without_index(sheet: Sheet, changes: str) -> Sheet:
     """Leave out a first column that counts the rows, or names those of the wild type."""
-    is_named = not changes and not any(map(is_number, sheet.cells(0)))
-    is_count = sheet.heads[0].lower() in INDEX and counts_rows(sheet, 0)
-    return sheet.without({0}) if is_count or is_named else sheet
+    if sheet.heads[0].lower() not in INDEX:
+        return sheet
+    cells = sheet.cells(0)
+    is_named = not changes and not any(map(is_number, cells))
+    return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
 
 
 def _changed(

@@ -238,7 +238,7 @@ def test_of_models_that_err_together_no_more_is_claimed_than_is_reached(rng):
     for _ in range(6):
         truth, message = llms(rng)
         answers = answers_of(message, ("a", "b", "c"))
-        gold = Gold({f"t{j:04d}": "abc"[truth[j]] for j in range(150)}, "abc")
+        gold = Gold({f"t{j:04d}": "abc"[truth[j]] for j in range(150)}, ["a", "b", "c"])
         found = fit_models(answers, gold, {f"m{i}": f"f{i // 3}" for i in range(6)})
         chances, y = found.posterior[150:], truth[150:]
         hit, claim = chances.argmax(axis=1) == y, chances.max(axis=1)

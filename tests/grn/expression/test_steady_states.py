@@ -297,8 +297,3 @@ def test_a_gene_that_moved_against_its_change_is_named(series, kind, factor):
     as_meant = levels.copy()
     as_meant[2, 0] = 0.5 / factor
     replace(made, levels=as_meant).warn_of_contrary(series)
-
-
-def test_rows_of_the_wild_type_may_be_named_under_any_heading(write):
-    states = read_steady_states(wildtype=write("strain\tA\tB\nWT_1\t7\t8\nWT_2\t9\t8\n"))
-    assert (states.genes, states.levels.tolist()) == (("A", "B"), [[7, 8], [9, 8]])

@@ -38,7 +38,7 @@ def inferred(method, n_genes, **options):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param("combined", marks=pytest.mark.slow), "tvcs", "knock-outs", "pcc",
+        "combined", "tvcs", "knock-outs", "pcc",
         "spearman", "clr", "aracne", "mrnet", "pidc", "partial-correlation", "lagged-correlation",
         pytest.param("genie3", marks=pytest.mark.slow),
         pytest.param("dyngenie3", marks=pytest.mark.slow), "tigress",
