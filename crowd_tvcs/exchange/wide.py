@@ -34,6 +34,7 @@ OF_RESULTS = re.compile(
     re.IGNORECASE,
 )
 """Columns of results, which are no workers."""
+NUMBERED = re.compile(r"(.+?)[ _.-]?[0-9]+")
 
 
 def read(path: Path, collector: Collector, fields: FieldNames) -> None:
@@ -118,6 +119,15 @@ def _answer_columns(sheet: Sheet, names: str, *, has_tasks: bool) -> tuple[str, 
                 f"column {quoted(name)} has labels and is no worker: a table of known labels needs "
                 "no import (--gold); else name the workers' columns with --column, once for each"
             )
+    base = {name: found[1] for name in others if (found := NUMBERED.fullmatch(name))}
+    people = [name for name in base if WORKER.matches(base[name])]
+    labels = [name for name in base if ANSWER.matches(base[name])]
+    if has_tasks and people and labels:
+        raise sheet.error(
+            f"columns {quoted(people[0])} and {quoted(labels[0])} seem to hold a worker and the "
+            "answer: write a row per answer, with task, worker and label; else name the workers' "
+            "columns with --column, once for each"
+        )
     if not has_tasks:
         others = [name for name in others if name.lower() not in OF_FORMS]
     if not others:
