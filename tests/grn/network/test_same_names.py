@@ -301,7 +301,8 @@ def test_a_network_is_scored_by_the_identifiers_beside_its_genes(table, tmp_path
     found = grn_tvcs("score", tmp_path / "o" / "edges.tsv", tmp_path / "true.tsv", "--json")
     assert '"n_edges": 2' in found.stdout, found.stderr
     assert "by gene_id" in found.stderr
-    network = infer(tmp_path / "x.tsv", "pcc", genes_in_rows=True)
+    with pytest.warns(UserWarning, match="named by gene_name|heads of samples count from"):
+        network = infer(tmp_path / "x.tsv", "pcc", genes_in_rows=True)
     with pytest.warns(UserWarning, match="of 3 names are genes: 3 by gene_id"):
         assert score(network, tmp_path / "true.tsv").n_edges == 2
     (tmp_path / "o" / "run.json").write_text('{"genes": ["Fos", "Jun"], "identifiers": [1]}')
