@@ -14,6 +14,7 @@ from crowd_tvcs.answers.values import (
     find_label_fault,
     find_label_faults,
     find_name_fault,
+    without_zeros,
 )
 from crowd_tvcs.arrays import Bools
 from tvcs_core.files.tables import Table
@@ -105,9 +106,8 @@ def _as_classes(labels: Coded, classes: Sequence[str]) -> Coded:
     """Write as integers the labels that a program wrote as floats, where these are the classes."""
     names = []
     for name in labels.names:
-        whole, _, rest = name.partition(".")
-        is_whole = whole.removeprefix("-").isdecimal() and not rest.strip("0")
-        names.append(whole if is_whole and whole in classes and name not in classes else name)
+        whole = without_zeros(name)
+        names.append(whole if whole in classes and name not in classes else name)
     place = {name: k for k, name in enumerate(dict.fromkeys(names))}
     return Coded([*place], np.array([place[name] for name in names], np.int32)[labels.codes])
 

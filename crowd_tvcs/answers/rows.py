@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCY, Amount, of_no_currency, parse_money, parse_share
+from crowd_tvcs.answers.values import (
+    CURRENCY,
+    Amount,
+    of_no_currency,
+    parse_money,
+    parse_share,
+    without_zeros,
+)
 from crowd_tvcs.arrays import Floats
 from tvcs_core.files.display import quoted, unquoted
 from tvcs_core.files.encodings import number_hint
@@ -87,10 +94,10 @@ def rows_of(
 
 
 def read_count(table: Table, row: int, column: int) -> int:
-    """Read a cap or a minimum; 3.0, as pandas writes a 3 beside an empty cell, is 3."""
+    """Read a cap or a minimum."""
     cell = table.rows[row][column]
-    whole, _, rest = cell.partition(".")
-    if not (whole.isascii() and whole.isdigit()) or rest.strip("0"):
+    whole = without_zeros(cell)
+    if not (whole.isascii() and whole.isdigit()):
         remedy = number_hint(cell) or "; write a whole number, or leave the cell empty"
         what = f"must be an integer >= 0, found {quoted(cell)}{remedy}"
         raise table.error(what, row, column)

@@ -278,6 +278,13 @@ def with_point(number: str) -> str:
     return cell.replace(",", ".") if is_clear else number
 
 
+def without_zeros(text: str) -> str:
+    """Return 3 for 3.0, as programs write integers beside empty cells; other texts as they are."""
+    whole, _, rest = text.partition(".")
+    is_whole = whole.removeprefix("-").isdecimal() and not rest.strip("0")
+    return whole if is_whole else text
+
+
 def is_date(text: str) -> bool:
     """Return whether a text is a spreadsheet's date, perhaps of a name such as 2-3 or MAR2."""
     return "-" in text and _DATE.fullmatch(text) is not None
