@@ -35,6 +35,7 @@ OF_RESULTS = re.compile(
 )
 """Columns of results, which are no workers."""
 NUMBERED = re.compile(r"(.+?)[ _.-]?[0-9]+")
+"""Columns such as ``label_1`` and ``Worker 2``, with what is numbered."""
 
 
 def read(path: Path, collector: Collector, fields: FieldNames) -> None:
@@ -119,9 +120,10 @@ def _answer_columns(sheet: Sheet, names: str, *, has_tasks: bool) -> tuple[str, 
                 f"column {quoted(name)} has labels and is no worker: a table of known labels needs "
                 "no import (--gold); else name the workers' columns with --column, once for each"
             )
-    base = {name: found[1] for name in others if (found := NUMBERED.fullmatch(name))}
-    people = [name for name in base if WORKER.matches(base[name])]
-    labels = [name for name in base if ANSWER.matches(base[name])]
+    numbered = {name: found[1] for name in others if (found := NUMBERED.fullmatch(name))}
+    people, labels = (
+        [name for name, what in numbered.items() if kind.matches(what)] for kind in (WORKER, ANSWER)
+    )
     if has_tasks and people and labels:
         raise sheet.error(
             f"columns {quoted(people[0])} and {quoted(labels[0])} seem to hold a worker and the "

@@ -50,8 +50,8 @@ _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is 
     re.IGNORECASE,
 )
 _OF_R = re.compile("[Xg][0-9]")  # R, and Seurat, let no name of a column begin with a digit
-# t0_rep1, T24.2, h0, ZT4: numbers behind a t are times if one is 0, and may number tumours if not
-_AFTER_T = re.compile(
+# t0_rep1, T24.2, h0, ZT4: numbers behind a unit or a t are times if one is 0; T1, T2 may be tumours
+_AFTER_UNIT = re.compile(
     r"(?:.*[^A-Za-z0-9])?(?:t|h|hr|d|w|wk|zt|ct)[_-]?([0-9]+)(?![A-Za-z0-9]).*", re.IGNORECASE
 )
 # ctrl_0_1, drug_24_rep2: a number behind a word, and perhaps that of a replicate
@@ -283,9 +283,9 @@ def hold_times(names: Sequence[str]) -> bool:
         names = [name[1:] for name in names]
         if times_in_header(names):
             return True
-    after_t = [_AFTER_T.fullmatch(name) for name in names]
-    numbers = {one[1] for one in after_t if one is not None}
-    if None not in after_t and "0" in numbers and len(numbers) > 2:
+    after_unit = [_AFTER_UNIT.fullmatch(name) for name in names]
+    numbers = {one[1] for one in after_unit if one is not None}
+    if None not in after_unit and "0" in numbers and len(numbers) > 2:
         return True
     found = [_INSIDE.search(name) for name in names]
     times = {one[1] or one[2] for one in found if one is not None}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
+FLAGS = {"0": False, "1": True, "false": False, "true": True}  # pandas and R write the last two
 
 
 def read_network(source: str | Path | pd.DataFrame, genes: Sequence[str] | None = None) -> Network:
@@ -286,9 +287,10 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 
 def _flag(cell: str) -> bool:
-    if cell.lower() not in ("0", "1", "false", "true"):  # pandas and R write the last two
+    flag = FLAGS.get(cell.lower())
+    if flag is None:
         raise ValueError(f"must be 0 or 1, found {quoted(cell)}")
-    return cell.lower() in ("1", "true")
+    return flag
 
 
 def _share(cell: str) -> float:
